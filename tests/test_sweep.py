@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -326,23 +327,18 @@ def test_without_dask_a_pool_does_the_same(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(workers, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"fecontact\[study\]"):
         quick(tmp_path, scheduler="tcp://127.0.0.1:1")
-    killed = []
+    killed: list[int] = []
 
-    class Killer:
-        def begin(self, total: int, before: int) -> None:
-            assert (total, before) == (9, 0)
+    def kill_one() -> None:
+        killed.append(wait_for(lambda: pids_at_work(tmp_path))[0])
+        os.kill(killed[0], signal.SIGKILL)
 
-        def ended(self, outcome: Any) -> None:
-            at_work = pids_at_work(tmp_path)
-            if at_work and not killed:
-                killed.append(at_work[0])
-                os.kill(at_work[0], signal.SIGKILL)
-
-        def end(self) -> None:
-            pass
-
-    study = fc.sweep(BLOCK, LONG[:1], settings=LONG[1:], out=tmp_path, workers=2, progress=Killer())
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    study = fc.sweep(BLOCK, LONG[:1], settings=LONG[1:], out=tmp_path, workers=2)
+    killer.join()
     assert killed
+    assert not is_alive(killed[0])
     assert study.exit_code == 0
     assert len(markers(tmp_path)) == len(study) == 9
 

@@ -35,7 +35,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "solvers/nsgs.py": ("solvers_nsgs", "solvers_residual", "solvers_family"),
     "solvers/newton.py": ("solvers_newton", "solvers_family"),
     "contact/weights.py": ("contact",),
-    "contact/travel.py": ("travel",),
+    "conditions/travel.py": ("travel", "conditions"),
     "contact/obstacles.py": ("polygons", "contact", "travel"),
     "contact/projection.py": ("pairs_detection", "pairs", "properties"),
     "contact/overlaps.py": ("pairs", "pairs_detection"),

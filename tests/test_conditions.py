@@ -19,10 +19,13 @@ from fecontact.conditions import (
     Spring,
     Traction,
 )
+from fecontact.contact import HalfPlane
 from fecontact.errors import ConditionError, ExpressionError, MeshError
+from fecontact.expressions import Value
 from fecontact.materials import IsotropicElastic
 from fecontact.mesh import Mesh, rectangle
 from fecontact.model import Model
+from fecontact.schemes import Explicit, Implicit, QuasiStatic, Scheme
 from fecontact.simulation import Result, Simulation, Times
 from fecontact.typing import FloatArray
 
@@ -121,6 +124,34 @@ def test_a_prescribed_velocity_is_met_at_every_step() -> None:
     for step in result.steps:
         assert step.velocity[left, 0] == pytest.approx(2e-3, rel=1e-12)
         assert step.displacement[left, 0] == pytest.approx(2e-3 * step.t, rel=1e-12)
+
+
+VARYING = pytest.mark.parametrize(
+    "velocity",
+    ["0.02*t", {"times": [0.0, 0.5, 1.0], "values": [0.0, 0.02, 0.0]}, "0.02*(x + y/y)*t"],
+)
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+@VARYING
+@pytest.mark.parametrize("scheme", [QuasiStatic(), Implicit(), Explicit()])
+def test_a_varying_velocity_leads_to_its_integral(
+    scheme: Scheme, velocity: Value, steps: int
+) -> None:
+    """As far as an obstacle of the same velocity goes, whatever the number of steps."""
+    mesh = rectangle(2.0, 1.0, 2, 1, origin=(0.0, 1.0))
+    model = Model(
+        Solid(mesh, {"body": ELASTIC}),
+        prescribed=[
+            Prescribed("left", vx=velocity, uy=0),
+            Prescribed("right", ux="0.01*t**2", uy=0),
+        ],
+    )
+    result = Simulation(model, scheme=scheme, times=Times(end=1.0, steps=steps)).run()
+    left = mesh.node_numbers("left")
+    assert result.final.displacement[left, 0] == pytest.approx(0.01, rel=1e-12)
+    obstacle = HalfPlane(velocity=("0.02*t", 0.0))
+    assert obstacle.translation(1.0)[0] == pytest.approx(0.01, rel=1e-12)
 
 
 def test_reactions_balance_loads() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fecontact.conditions.travel import Travel
 from fecontact.contact import HalfPlane
-from fecontact.contact.travel import Travel
-from fecontact.errors import ContactError
+from fecontact.errors import ConditionError
 from fecontact.expressions import Table, as_field
 
 WAVE = "0.6 * sin(40 * t)"
@@ -56,5 +56,5 @@ def test_the_way_back_cancels() -> None:
 
 def test_what_varies_too_fast_is_told() -> None:
     travel = Travel(as_field("sin(1e7 * t)"), "obstacle.velocity")
-    with pytest.raises(ContactError, match=r"obstacle\.velocity: between t = .* varies too fast"):
+    with pytest.raises(ConditionError, match=r"obstacle\.velocity: between t = .* varies too fast"):
         travel(1.0)

@@ -47,6 +47,8 @@ class Written:
     ahead, theta
         Where in the step prescribed motion is reckoned from, and the part of the end's velocity in
         the displacement.
+    mean
+        Whether prescribed velocities count by their mean over the step.
     place
         Where and when the contacts are found, with the velocity that they and prescribed motion are
         written for.
@@ -80,6 +82,7 @@ class Written:
     rounding: FloatArray
     ahead: float
     theta: float
+    mean: bool
     place: Place
     back: tuple[FloatArray, float] | None
     moved: FloatArray
@@ -189,6 +192,7 @@ def _theta(model: Model, step: SavedStep, theta: float, *, inertia: bool, lumped
         rounding=ROUNDING * rounding,
         ahead=h * (1.0 - theta),
         theta=theta,
+        mean=not inertia,
         place=Place(
             step.q_before + h * (1.0 - theta) * step.v_before, step.v, step.t - theta * h, h, h
         ),
@@ -229,6 +233,7 @@ def _newmark(model: Model, step: SavedStep, scheme: Newmark) -> Written | None:
         rounding=ROUNDING * (rounding + 1e-2 * by_motion),
         ahead=0.0,
         theta=1.0,
+        mean=False,
         place=Place(step.q_before, moved / h, step.t - h, h, h),
         back=None,
         moved=moved,
@@ -275,6 +280,7 @@ def _moving(model: Model, step: SavedStep, scheme: Implicit | Explicit) -> Writt
         rounding=ROUNDING * (np.abs(F) + np.abs(internal) + 1e-3 * rounding),
         ahead=0.0,
         theta=1.0,
+        mean=True,
         place=place,
         back=(begins - place.q, step.t - place.step - place.t),
         moved=moved,

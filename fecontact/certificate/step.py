@@ -191,7 +191,8 @@ class Certifier:
             for x in (step.q_before, step.v_before, written.place.w, step.v)
         )
         reached = q0 + written.ahead * v0
-        given = constraints.velocity(reached, step.t + written.ahead, h, step.t)
+        mean = h if written.mean else 0.0
+        given = constraints.velocity(reached, step.t + written.ahead, h, step.t, mean)
         met = np.where(constraints.by_velocity, v, w)
         off = _relative((met - given) * h, scale, np.max(noise))
         worst = int(np.argmax(off))

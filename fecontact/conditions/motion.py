@@ -9,6 +9,7 @@ from typing import overload
 import numpy as np
 from scipy import sparse
 
+from fecontact.conditions.travel import Travel, mean_velocity
 from fecontact.errors import ConditionError, at
 from fecontact.expressions import Field, Value, as_field
 from fecontact.mesh import Mesh
@@ -26,7 +27,9 @@ class Prescribed:
     on
         Name of a node group, or of an edge or element group whose nodes are meant.
     ux, uy, vx, vy
-        Values of the components that are prescribed; the others stay free.
+        Values of the components that are prescribed; the others stay free. Without inertia,
+        schemes follow the integral of a velocity over time; with it they meet the velocity at the
+        end of a step.
     angle
         Turns the axes of the components, in degrees anticlockwise: with 30, ``ux`` is along
         (cos 30°, sin 30°).
@@ -122,6 +125,7 @@ class Constraints:
                 by_velocity[nodes * dim + axis] = is_velocity
         self.by_velocity: BoolArray = by_velocity[self.fixed]
         self._entries = entries
+        self._travels: dict[tuple[int, int], Travel] = {}
         self._static: dict[tuple[int, int], FloatArray] = {}
         self._static |= {
             (k, axis): self._values(k, axis, field, nodes, 0.0)
@@ -165,7 +169,25 @@ class Constraints:
                         )
                     seen[dof] = (number, is_velocity, float(value))
 
-    def velocity(self, reached: FloatArray, t: float, h: float, v_time: float) -> FloatArray:
+    def _mean(
+        self, number: int, axis: int, field: Field, nodes: IntArray, t: float, h: float
+    ) -> FloatArray:
+        """A prescribed velocity as its mean between t - h and t; at t where h is 0."""
+        if h == 0.0 or not field.varies_in_time:
+            return self._values(number, axis, field, nodes, t)
+        label = self.prescribed[number].label
+        if field.varies_in_space:
+            with at(f"prescribed.{label}"):
+                return mean_velocity(field, self._mesh.nodes[nodes], t, h)
+        if (number, axis) not in self._travels:
+            where = f"prescribed.{label}.v{AXES[axis]}"
+            self._travels[number, axis] = Travel(field, where)
+        travel = self._travels[number, axis]
+        return np.full(len(nodes), (travel(t) - travel(t - h)) / h)
+
+    def velocity(
+        self, reached: FloatArray, t: float, h: float, v_time: float, mean: float = 0.0
+    ) -> FloatArray:
         """Velocity (n_fixed,) of the fixed dofs over a step.
 
         Parameters
@@ -178,6 +200,9 @@ class Constraints:
             Its length.
         v_time
             Time at which prescribed velocities are taken.
+        mean
+            Time before it over which their mean is taken instead, where the velocity of a step is
+            the same from its start to its end.
         """
         dim = self._mesh.dim
         position = np.zeros(len(self.owner))
@@ -186,8 +211,11 @@ class Constraints:
         for number, (nodes, components) in enumerate(self._entries):
             for axis, (is_velocity, field) in components.items():
                 dofs = nodes * dim + axis
-                values = self._values(number, axis, field, nodes, v_time if is_velocity else t)
-                velocity[dofs] = values if is_velocity else (values - position[dofs]) / h
+                if is_velocity:
+                    velocity[dofs] = self._mean(number, axis, field, nodes, v_time, mean)
+                else:
+                    values = self._values(number, axis, field, nodes, t)
+                    velocity[dofs] = (values - position[dofs]) / h
         return velocity[self.fixed]
 
     def acceleration(self, t: float, h: float) -> FloatArray:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fecontact.contact.travel import Travel
+from fecontact.conditions.travel import Travel
 from fecontact.errors import ContactError
 from fecontact.expressions import Field, Value, as_field
 from fecontact.typing import FloatArray

@@ -138,7 +138,7 @@ class ExplicitStepper(MovingStepper):
             before, after = model.external(state.t), model.external(state.t + h)
         velocity = np.zeros(model.n_dofs)
         velocity[constraints.fixed] = constraints.velocity(
-            state.q[constraints.fixed], state.t + h, h, state.t + h
+            state.q[constraints.fixed], state.t + h, h, state.t + h, mean=h
         )
         motion = Motion(
             configuration.positions.ravel().copy(),

@@ -174,7 +174,7 @@ class ImplicitStepper(MovingStepper):
             F = model.external(state.t + h)
         w = constraints.to_turned(guess).copy()
         w[fixed] = constraints.velocity(
-            constraints.to_turned(state.q)[fixed], state.t + h, h, state.t + h
+            constraints.to_turned(state.q)[fixed], state.t + h, h, state.t + h, mean=h
         )
         solved: Solved | None = None
         warm = state

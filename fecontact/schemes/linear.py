@@ -228,7 +228,8 @@ class LinearStepper(ABC):
         """What the unknown w is (n_fixed,) at the fixed dofs."""
         constraints, end = self.model.constraints, t + timing.h
         reached = (before.q + timing.ahead * before.v)[constraints.fixed]
-        return constraints.velocity(reached, end + timing.ahead, timing.h, end)
+        mean = 0.0 if self.inertia else timing.h
+        return constraints.velocity(reached, end + timing.ahead, timing.h, end, mean)
 
     def _result(
         self,

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from fecontact.errors import ContactError
+from fecontact.errors import ConditionError
 from fecontact.expressions import Constant, Field, Table
+from fecontact.typing import FloatArray
 
 _ORIGIN = np.zeros((1, 2))
 # accuracy of the quadrature of a block, and what is taken where it cannot be had, both relative to
@@ -19,6 +20,8 @@ _SAMPLES = 9
 _PARTS = 200
 # blocks up to the next power of two that is passed
 _BLOCKS = 32
+# parts of a step, and Gauss points in each, for what varies in space too
+_CUTS, _GAUSS = 8, 6
 # a step asks at its start, where it looks for contacts, and at its end
 _KEPT = 8
 
@@ -85,8 +88,23 @@ class Travel:
             self._at, a, b, epsabs=_WANTED * size, epsrel=_WANTED, limit=_PARTS, full_output=1
         )[:2]
         if error > _WORST * max(size, abs(value)):
-            raise ContactError(
+            raise ConditionError(
                 f"{self._where}: between t = {a:g} and {b:g} it varies too fast to be integrated; "
                 "give it as a table, or smoother"
             )
         return float(value)
+
+
+def mean_velocity(velocity: Field, points: FloatArray, t: float, h: float) -> FloatArray:
+    """Mean (n,) between t - h and t of a velocity that varies in space and time, by Gauss points.
+
+    Exact to rounding where it is smooth over a step.
+    """
+    at, weights = np.polynomial.legendre.leggauss(_GAUSS)
+    part = h / _CUTS
+    times = t - h + part * (np.arange(_CUTS)[:, None] + 0.5 * (1.0 + at))
+    total = np.zeros(len(points))
+    for row in times:
+        for s, weight in zip(row, weights, strict=True):
+            total += weight * velocity(points, float(s))
+    return total / (2.0 * _CUTS)

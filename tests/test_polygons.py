@@ -56,10 +56,9 @@ def test_a_closed_polygon_tells_signed_distance_and_direction(
     answer = Polyline(corners.tolist(), closed=True).project(points, 0.0)
     np.testing.assert_allclose(answer.gap, sign * distance, rtol=1e-9, atol=1e-12 * size)
     np.testing.assert_allclose(answer.foot, foot, rtol=0.0, atol=1e-9 * size)
-    out = distance > 1e-9 * size
-    outside = out & (sign > 0.0)
-    away = (points - foot)[outside] / distance[outside, None]
-    np.testing.assert_allclose(answer.normal[outside], away, rtol=0.0, atol=1e-7)
+    off = distance > 1e-9 * size
+    away = (points - foot)[off] / (sign * distance)[off, None]
+    np.testing.assert_allclose(answer.normal[off], away, rtol=0.0, atol=1e-7)
     np.testing.assert_allclose(np.linalg.norm(answer.normal, axis=1), 1.0, rtol=1e-12)
 
 

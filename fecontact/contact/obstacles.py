@@ -182,8 +182,9 @@ class Disk(_Moving):
 class Polyline(_Moving):
     """A line through `points`: obstacle on the right as one walks along it, body on the left.
 
-    An open line goes on straight beyond both ends. At a corner that points towards the body the
-    normal turns through the cone between the two edges; inside a corner the nearer edge counts.
+    An open line goes on straight beyond both ends. Where a corner is the nearest point, before
+    one that points towards the body or behind one that points away from it, the normal turns
+    through the cone between the two edges; elsewhere the nearer edge counts.
     """
 
     points: Sequence[Sequence[float]] = ()
@@ -242,8 +243,10 @@ class Polyline(_Moving):
         )
         delta = local - foot
         side = np.where(np.einsum("nk,nk->n", delta, side_normal) >= 0.0, 1.0, -1.0)
-        corner = (at_start | at_end) & (distance > 1e-12 * length[nearest]) & (side > 0.0)
-        normal = np.where(corner[:, None], delta / np.where(corner, distance, 1.0)[:, None], normal)
+        corner = (at_start | at_end) & (distance > 1e-12 * length[nearest])
+        # from the foot towards the point outside, from the point towards the foot behind
+        signed = np.where(corner, side * distance, 1.0)
+        normal = np.where(corner[:, None], delta / signed[:, None], normal)
         return Projection(side * distance, normal, foot + shift)
 
     def outline(self, box: FloatArray, t: float) -> FloatArray:

@@ -172,6 +172,44 @@ def test_inverted_element_in_a_file_is_refused_by_number(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+NODES_AND_ELEMENTS = """
+*NODE
+1, 0.0, 0.0
+2, 1.0, 0.0
+3, 1.0, 1.0
+4, 0.0, 1.0
+5, 9.0, 9.0
+*ELEMENT, TYPE=CPE4, ELSET=all
+1, 1, 4, 3, 2
+*NSET, NSET=base
+1, 2
+*NSET, NSET=top
+3, 4
+"""
+
+
+def test_a_case_can_do_what_messages_about_mesh_files_advise(tmp_path, capsys):
+    (tmp_path / "m.dat").write_text(NODES_AND_ELEMENTS)
+    case = tmp_path / "case.toml"
+    case.write_text(
+        '[mesh]\nfile = "m.dat"\nfile_format = "abaqus"\nedges_from_nodes = ["base"]\n'
+        "[materials.m]\nE = 1e9\nnu = 0.3\n"
+        '[prescribed.p]\non = "top"\nux = 0.0\nuy = -0.001\n'
+        '[contact.c]\ncandidates = "base"\nobstacle = { type = "half_plane" }\n'
+    )
+    assert main(["check", str(case)]) == 2
+    message = capsys.readouterr().err
+    assert "node 4 without any element" in message
+    assert "drop_unused" in message
+    dropped = ["check", str(case), "--set", "mesh.drop_unused=true"]
+    assert main(dropped) == 0
+    told = capsys.readouterr().out
+    assert "quad 0 turned" in told or "element 0 turned" in told
+    assert "2 candidates of 'base'" in told
+    assert main([*dropped, "--set", "mesh.turn=false"]) == 2
+    assert "inverted" in capsys.readouterr().err
+
+
 def test_missing_file_and_bad_toml(tmp_path, capsys):
     assert main(["run", str(tmp_path / "no.toml")]) == 2
     assert "no such file" in capsys.readouterr().err

@@ -276,6 +276,25 @@ def test_abaqus_plane_strain_elements_and_sets_in_pieces(tmp_path: Path) -> None
         read_mesh(path, edges_from_nodes=["bse"])
 
 
+def test_abaqus_names_with_blanks_come_back_whole(tmp_path: Path) -> None:
+    mesh = rectangle(1.0, 1.0, 2, 1)
+    mesh = mesh.with_groups(elements={"the first": [0]}, nodes={"one corner": [2]})
+    path = write_mesh(mesh, tmp_path / "m.inp")
+    again = read_mesh(path)
+    assert again.elements("the first").tolist() == [0]
+    assert again.node_numbers("one corner").tolist() == [2]
+    for name in ("a,b", "a=b", 'a"b', "a@b"):
+        with pytest.raises(MeshError, match="not written to Abaqus files; give it another name"):
+            write_mesh(mesh.with_groups(nodes={name: [0]}), path)
+
+
+def test_gmsh_version_4_0_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "old.msh"
+    path.write_text("$MeshFormat\n4 0 8\n$EndMeshFormat\n$Entities\n0 0 0 0\n$EndEntities\n")
+    with pytest.raises(MeshError, match=r"version 4; versions 2\.2 and 4\.1 are read: save it"):
+        read_mesh(path)
+
+
 def test_fields_go_to_vtu_and_come_back(tmp_path: Path) -> None:
     import meshio
 

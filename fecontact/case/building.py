@@ -173,7 +173,7 @@ def _source(given: schema.Rectangle | schema.MeshFile | schema.Geometry, files: 
         arguments["origin"] = tuple(arguments["origin"])
         mesh = rectangle(**arguments)
     elif isinstance(given, schema.MeshFile):
-        options = given.model_dump(include={"merge", "allow_duplicates"})
+        options = given.model_dump(exclude={"file", "scale"})
         mesh = read_mesh(files.find(given.file), **options)
     else:
         parameters: dict[str, Any] = dict(given.parameters)

@@ -15,6 +15,8 @@ from fecontact.mesh.core import Mesh
 
 WRITTEN = {"line": "T2D2", "triangle": "CPS3", "quad": "CPS4"}
 MARK = "@"
+NAME = r"""("[^"\n]*"|[^,\s"]+)"""
+"""A name as Abaqus has it: in quotes where it holds blanks."""
 
 
 class _NamedText(io.StringIO):
@@ -36,7 +38,7 @@ def read_abaqus(path: Path) -> Any:
     def element(line: re.Match[str]) -> str:
         nonlocal count
         kind = re.search(r"type\s*=\s*([\w-]+)", line.group(), re.I)
-        found = re.search(r"elset\s*=\s*([^,\s]+)", line.group(), re.I)
+        found = re.search(rf"elset\s*=\s*{NAME}", line.group(), re.I)
         name = kind.group(1).upper() if kind else ""
         plane = re.fullmatch(r"(?:CPEG|CPE|CPS|CGAX|CAX)([34])[A-Z]*", name)
         name = f"CPS{plane.group(1)}" if plane else name
@@ -51,20 +53,20 @@ def read_abaqus(path: Path) -> Any:
     text = path.read_text(encoding="utf-8", errors="replace")
     _refuse_beyond(text, path)
     text = re.sub(r"^\*ELEMENT\s*,.*$", element, text, flags=re.I | re.M)
-    sets = r"^\*(ELSET|NSET)\s*,(?:[^\n]*,)?\s*\1\s*=\s*[^,\s]+"
+    sets = rf"^\*(ELSET|NSET)\s*,(?:[^\n]*,)?\s*\1\s*=\s*{NAME}"
     stream = _NamedText(re.sub(sets, piece, text, flags=re.I | re.M))
     stream.name = str(path)
     given = meshio.read(stream, file_format="abaqus")
     none = np.empty(0, dtype=np.int64)
     elements: dict[str, list[Any]] = {}
     for marked, rows in given.cell_sets.items():
-        name = marked.rpartition(MARK)[0]
+        name = marked.rpartition(MARK)[0].strip('"')
         joined = elements.setdefault(name, [none] * len(given.cells)) if name else []
         for index, more in enumerate(rows[: len(joined)]):
             joined[index] = np.union1d(joined[index], more).astype(np.int64)
     nodes: dict[str, Any] = {}
     for marked, numbers in given.point_sets.items():
-        name = marked.rpartition(MARK)[0] or marked
+        name = (marked.rpartition(MARK)[0] or marked).strip('"')
         nodes[name] = np.union1d(nodes.get(name, none), numbers).astype(np.int64)
     given.cell_sets, given.point_sets = elements, nodes
     return given
@@ -98,10 +100,19 @@ def write_abaqus(mesh: Mesh, blocks: list[Block], path: Path) -> None:
             sets.setdefault(name, []).extend((members + first).tolist())
         first += len(rows)
     for name, numbers in sets.items():
-        lines += [f"*ELSET, ELSET={name}", *_rows(numbers)]
+        lines += [f"*ELSET, ELSET={_named(name)}", *_rows(numbers)]
     for name, group in mesh.node_groups.items():
-        lines += [f"*NSET, NSET={name}", *_rows((group + 1).tolist())]
+        lines += [f"*NSET, NSET={_named(name)}", *_rows((group + 1).tolist())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _named(name: str) -> str:
+    if '"' in name or MARK in name or "," in name or "=" in name:
+        raise MeshError(
+            f"the group {name!r}: names with quotes, commas, = or {MARK} are not written to Abaqus "
+            "files; give it another name"
+        )
+    return f'"{name}"' if " " in name else name
 
 
 def _rows(numbers: list[int], width: int = 12) -> list[str]:

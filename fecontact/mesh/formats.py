@@ -123,8 +123,13 @@ def _read_gmsh(path: Path) -> tuple[FloatArray, list[Block], dict[str, IntArray]
             "no $MeshFormat at the beginning, so it is no Gmsh mesh or a damaged one; "
             'for a mesh of Ansys give file_format="ansys"'
         )
-    if version in ("4", "4.1"):
+    if version == "4.1":
         return (*read_msh41(data), {})
+    if version.startswith("4"):
+        raise MeshError(
+            f"a Gmsh mesh of version {version}; versions 2.2 and 4.1 are read: save it as one of "
+            "them (Mesh.MshFileVersion)"
+        )
     given = _meshio_read(path, "gmsh", data)
     points, blocks, node_groups = _from_meshio(given, physical_names(data))
     # version 2 lists an element once for each of its groups

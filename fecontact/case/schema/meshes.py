@@ -44,8 +44,16 @@ class _Checked(Spec):
 class MeshFile(_Checked):
     file: str
     """A mesh file that meshio reads, relative to the case file."""
+    file_format: str | None = None
+    """Its name in meshio, such as "gmsh"; found from the extension where it is left out."""
     scale: float = Field(default=1.0, gt=0)
     """Factor on all coordinates, such as 1e-3 for a mesh in millimetres."""
+    edges_from_nodes: list[str] = []
+    """Groups of nodes from which to make groups of edges, for formats without sets of edges."""
+    turn: bool = True
+    """Turn elements that are numbered clockwise; otherwise they are refused."""
+    drop_unused: bool | None = None
+    """Leave out nodes without elements, which are refused otherwise; true for Gmsh's files."""
 
 
 class Geometry(_Checked):

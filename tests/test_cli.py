@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,16 @@ def test_inverted_element_in_a_file_is_refused_by_number(tmp_path, capsys):
     assert "bad.msh" in message
     assert "element" in message
     assert not (tmp_path / "out").exists()
+
+
+def test_forces_told_are_those_written_whatever_the_thickness(tmp_path, capsys):
+    options = ["--set", "output.figures=false", "--set", "output.report=false"]
+    told = []
+    for thickness in (1.0, 2.5):
+        out = ["--out", str(tmp_path / str(thickness))]
+        assert main(["run", BLOCK, "--set", f"model.thickness={thickness}", *options, *out]) == 0
+        told.append(re.findall(r"total RN = (\S+), RT = (\S+)", capsys.readouterr().out))
+    assert told[0] == told[1] != []
 
 
 NODES_AND_ELEMENTS = """

@@ -253,6 +253,23 @@ def test_compare_marks_inadmissible_images(tmp_path: Path) -> None:
     assert 1e-4 < float(overview[1]["difference_u"]) < 5e-3
 
 
+def test_a_grid_tells_its_pairs_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    titles: list[str] = []
+    monkeypatch.setattr(Axes, "set_title", lambda _, title, **options: titles.append(title))
+    labels = [(kind, mu) for kind in ("concentrated", "weighted") for mu in (0.5, 1.0)]
+    runs = [(f"reactions={kind},mu={mu}", block(kind, mu=mu).run()) for kind, mu in labels]
+    compare_results(runs, tmp_path)
+    nodes = rows(tmp_path / "comparison_nodes.csv")
+    assert len(nodes) == 2 * 16
+    for part, mu in ((nodes[:16], 0.5), (nodes[16:], 1.0)):
+        assert {r["run_concentrated"] for r in part} == {f"reactions=concentrated,mu={mu}"}
+        assert {r["run_weighted"] for r in part} == {f"reactions=weighted,mu={mu}"}
+    drawn = "\n".join(titles)
+    assert all(label in drawn for label, _ in runs)
+
+
 def test_compare_finds_none_where_all_slide(tmp_path: Path) -> None:
     text, nodes, _ = _compare(tmp_path, mu=0.1, left=5e7)
     assert {r["P_inverse_image_admissible"] for r in nodes} == {"yes"}

@@ -77,6 +77,7 @@ def tell_doubts(case: Case, simulation: Simulation) -> None:
 def digest(result: Result) -> str:
     """The end of a run in a few lines."""
     from fecontact.contact import Status
+    from fecontact.history import per_thickness
     from fecontact.output.report.verdicts import SMALL_STRAIN
     from fecontact.output.summary import largest_strain
 
@@ -84,7 +85,7 @@ def digest(result: Result) -> str:
     lines = [f"{result.simulation.title}: t = {step.t:g} after {step.number} step(s)"]
     for name, state in step.contacts.items():
         counts = ", ".join(f"{state.count(s)} {s.label}" for s in Status)
-        total = state.force.sum(axis=0)
+        total = per_thickness(result.simulation.model.solid) * state.force.sum(axis=0)
         lines.append(
             f"  contact {name} ({state.reactions}): {counts}; "
             f"total RN = {total[0]:.6g}, RT = {total[1]:.6g}"

@@ -219,6 +219,8 @@ _PAIR_COLUMNS = [
     "RN_P_inverse_image",
     "RT_P_inverse_image",
     "P_inverse_image_admissible",
+    "run_concentrated",
+    "run_weighted",
 ]
 
 
@@ -235,6 +237,8 @@ def _pair_rows(pair: Pair) -> list[list[object]]:
             Status(int(w.status[i])).label,
             *map(float, values[i]),
             "no" if c.inadmissible[i] else "yes",
+            pair.concentrated_label,
+            pair.weighted_label,
         ]
         for i, node in enumerate(c.nodes)
     ]

@@ -33,6 +33,10 @@ _COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#595959", "#E69F00",
 
 class _Pair(Protocol):
     @property
+    def concentrated_label(self) -> str: ...
+    @property
+    def weighted_label(self) -> str: ...
+    @property
     def concentrated(self) -> ContactState: ...
     @property
     def weighted(self) -> ContactState: ...
@@ -49,7 +53,7 @@ def write_comparison_figure(
         figure = new_figure(11.0, 6.6 * len(pairs))
         axes = figure.subplots(2 * len(pairs), 2, squeeze=False, sharex="row")
         for k, pair in enumerate(pairs):
-            _draw_pair(axes[2 * k : 2 * k + 2], pair, units)
+            _draw_pair(axes[2 * k : 2 * k + 2], pair, units, named=len(runs) > 2)
         return save_figure(figure, path)
     names = list(dict.fromkeys(name for _, result in runs for name in result.contacts))
     figure = new_figure(11.0, 3.8 * len(names))
@@ -60,7 +64,10 @@ def write_comparison_figure(
 
 
 def _draw_pair(
-    axes: np.ndarray[tuple[int, int], np.dtype[np.object_]], pair: _Pair, units: Units
+    axes: np.ndarray[tuple[int, int], np.dtype[np.object_]],
+    pair: _Pair,
+    units: Units,
+    named: bool,
 ) -> None:
     c, w = pair.concentrated, pair.weighted
     length, length_unit = scaled(c.abscissa, units.length)
@@ -70,6 +77,7 @@ def _draw_pair(
     columns = (
         (
             "Concentrated reactions",
+            pair.concentrated_label,
             c.force,
             "computed",
             w.equivalent,
@@ -78,6 +86,7 @@ def _draw_pair(
         ),
         (
             "Weighted reactions",
+            pair.weighted_label,
             w.force,
             "computed",
             c.equivalent,
@@ -85,7 +94,7 @@ def _draw_pair(
             c.inadmissible,
         ),
     )
-    for column, (title, computed, label, image, image_label, wrong) in enumerate(columns):
+    for column, (title, run, computed, label, image, image_label, wrong) in enumerate(columns):
         for k, letter in enumerate("NT"):
             ax: Axes = axes[k, column]
             _line(ax, s, factor * computed[:, k], 0, label)
@@ -104,7 +113,8 @@ def _draw_pair(
             ax.axhline(0.0, color="0.4", linewidth=0.8)
             ax.set_ylabel(f"R{letter} ({unit})")
             tidy(ax)
-        axes[0, column].set_title(f"{title}, contact '{c.name}'", size=11)
+        heading = f"{title}, contact '{c.name}'"
+        axes[0, column].set_title(f"{heading}\n{run}" if named else heading, size=11)
         axes[0, column].legend(frameon=False)
         axes[1, column].set_xlabel(f"length along the contact ({length_unit})")
 

@@ -330,6 +330,18 @@ def test_friction_along_the_motion_is_refused_in_all_units(units: tuple[float, f
     assert f"node {local.nodes[node]}" in found.places["sliding"]
 
 
+def test_rest_that_rounding_alone_stirs_is_borne_out(gmsh: Any) -> None:
+    # positions of 20 km keep displacements to 4e-12 m, about as much as moves in a step
+    settings = ["prescribed.left.vx=0", "time.end=1e5 year", "time.steps=10"]
+    simulation = build(small_case("fault_in_layers", *settings))
+    certifier = Certifier(simulation.model, simulation.scheme)
+    for step in simulation.steps():
+        saved = saved_step(step)
+        assert saved is not None
+        assert 0.0 < np.abs(saved.q).max() < 1e-10
+        assert certifier(saved).failures(LIMITS) == []
+
+
 def test_energy_from_nowhere_and_missed_motion_are_seen() -> None:
     simulation = block({"prescribed.r": {"on": "top", "vx": 0.1}})
     saved = last(simulation)

@@ -70,6 +70,9 @@ class Written:
         Elastic energy at the end.
     resistance
         Force by velocity of each dof alone.
+    misplaced
+        Displacement (ndof,) that is lost where positions are kept instead of displacements; empty
+        where displacements are kept.
     stretch
         Difference (n_points,) of the strains kept by points with a memory from those of the
         displacements, relative to the largest; empty without a memory.
@@ -92,6 +95,7 @@ class Written:
     loss: float | None
     elastic: float
     resistance: FloatArray
+    misplaced: FloatArray = field(default_factory=lambda: np.zeros(0))
     stretch: FloatArray = field(default_factory=lambda: np.zeros(0))
     fictitious: bool = False
 
@@ -290,6 +294,8 @@ def _moving(model: Model, step: SavedStep, scheme: Implicit | Explicit) -> Writt
         loss=None,
         elastic=0.0,
         resistance=place.step * bodies.stiffness_diagonal,
+        # the positions at both ends of the step are rounded
+        misplaced=2.0 * np.spacing(np.abs(nodes.ravel()) + np.abs(step.q) + np.abs(step.q_before)),
         stretch=_stretch(model, q, points["F"]),
         fictitious=not implicit,
     )

@@ -177,6 +177,8 @@ class Certifier:
         h = step.h
         dim, scale = self.model.mesh.dim, float(np.abs(written.moved).max(initial=0.0))
         noise = rounding_of(step.q, step.q_before)
+        if written.misplaced.size:
+            noise = noise + written.misplaced
         for left, per in written.kinematics:
             figures.largest("kinematics", _relative(left * per, scale, noise), dim)
         if written.stretch.size:

@@ -15,7 +15,7 @@ from fecontact.model import Model
 from fecontact.schemes import Pace, QuasiStatic, Scheme, State, Stepper, StepResult
 from fecontact.solvers import Options
 from fecontact.solvers.memory import Estimate
-from fecontact.threads import threads_for
+from fecontact.threads import loaded_libraries, threads_for
 from fecontact.timing import Phases
 
 
@@ -328,13 +328,16 @@ class Simulation:
             With the unconverged step as `best`.
         """
         stepper = self.prepare()
+        libraries = loaded_libraries()
         times = self.times
         state = stepper.start() if after is None else after.state
         pace = (after.pace if after else None) or Pace(times.size)
         while not times.is_end(state.t):
             h = times.cut(state.t, pace.wanted)
             try:
-                result = stepper.step(state, h)
+                # not around the yield: what the caller does between two steps keeps its threads
+                with threads_for(self.model.n_dofs, libraries):
+                    result = stepper.step(state, h)
             except NotConverged as error:
                 smaller = 0.5 * h
                 if times.adaptive and smaller >= times.smallest:

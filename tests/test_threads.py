@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import scipy.linalg  # noqa: F401  loads the library that is counted
@@ -47,6 +48,23 @@ def test_a_small_run_takes_one_thread_and_gives_the_others_back() -> None:
     block(2).run(counting)
     assert counting.seen == {1}
     assert threads() == before
+
+
+def test_steps_taken_one_by_one_take_one_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, simulation = threads(), block(2)
+    stepper = simulation.prepare()
+    seen: list[set[int]] = []
+    take = stepper.step
+
+    def watched(*arguments: Any) -> StepResult:
+        seen.append(threads())
+        return take(*arguments)
+
+    monkeypatch.setattr(stepper, "step", watched)
+    for _ in simulation.steps():
+        assert threads() == before
+    assert seen
+    assert all(s == {1} for s in seen)
 
 
 def test_a_large_system_keeps_them() -> None:

@@ -352,7 +352,11 @@ class Simulation:
         """How to go on after a step that went well."""
         times, good = self.times, pace.good + 1
         if result.next_h is not None and times.adaptive:
-            return Pace(min(max(result.next_h, times.smallest), times.size), good)
+            wanted = result.next_h
+            if result.h < pace.wanted and wanted >= result.h:
+                # cut short by an output, not by what happened in it
+                wanted = max(wanted, pace.wanted)
+            return Pace(min(max(wanted, times.smallest), times.size), good)
         if pace.wanted < times.size and good >= _GOOD:
             return Pace(min(2.0 * pace.wanted, times.size))
         return Pace(pace.wanted, good)

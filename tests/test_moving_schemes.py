@@ -101,6 +101,22 @@ def test_confined_traction_relaxes_to_a_pressure() -> None:
     assert errors[0] / errors[1] > 3.0, errors
 
 
+def test_a_step_cut_short_by_an_output_does_not_shorten_the_next() -> None:
+    model = Model(
+        block(2),
+        prescribed=[
+            Prescribed("left", ux=0.0),
+            Prescribed("bottom", uy=0.0),
+            Prescribed("right", vx=1e-6),
+        ],
+    )
+    times = Times(2.0 * TAU, steps=4, adaptive=True, outputs=(1e-6 * TAU, 0.7 * TAU))
+    result = Simulation(model, scheme=Implicit(), times=times).run()
+    np.testing.assert_allclose(
+        result.history["time"] / TAU, [1e-6, 0.5 + 1e-6, 0.7, 1.2, 1.7, 2.0], rtol=1e-12
+    )
+
+
 # Newton's method
 
 

@@ -231,8 +231,8 @@ class Drawing(Protocol):
         """Refuse what the model does not have."""
         ...
 
-    def write(self, folder: Path, result: Result) -> list[Path]:
-        """Write the files of a run; returns their paths."""
+    def write(self, folder: Path, result: Result, pictures: bool = True) -> list[Path]:
+        """Write the files of a run, or its tables alone; returns their paths."""
         ...
 
 

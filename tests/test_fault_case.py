@@ -189,6 +189,16 @@ def test_files_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "newton_iterations" in (out / "history.csv").read_text().splitlines()[0]
 
 
+def test_tables_do_without_figures(tmp_path: Path) -> None:
+    settings = ["time.steps=1", "time.end=1e4 year", "output.report=false", "output.figures=false"]
+    arguments = [part for setting in settings for part in ("--set", setting)]
+    out = tmp_path / "out"
+    assert main(["run", str(CASE), "--out", str(out), *arguments]) == 0
+    for name in ("sliding_velocity", "stress_invariant", "strain_invariant"):
+        assert (out / f"{name}.csv").is_file()
+    assert not [*out.glob("*.png"), *out.glob("*.gif")]
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

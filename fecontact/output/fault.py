@@ -58,9 +58,9 @@ class FaultFigures:
                 f"{choices(self.contact, names)}"
             )
 
-    def write(self, folder: Path, result: Result) -> list[Path]:
-        """Write all figures and tables of the last step, and the animation."""
-        return write_fault(folder, result, self)
+    def write(self, folder: Path, result: Result, pictures: bool = True) -> list[Path]:
+        """Write the tables of the last step, and with `pictures` its figures and the animation."""
+        return write_fault(folder, result, self, pictures)
 
 
 def second_invariant(tensor: FloatArray, *, strain: bool = False) -> FloatArray:
@@ -81,14 +81,20 @@ def sliding_profile(state: ContactState, figures: FaultFigures) -> tuple[FloatAr
     return depth[order], state.velocity[order, 1] / figures.velocity
 
 
-def write_fault(folder: Path, result: Result, figures: FaultFigures) -> list[Path]:
-    """Write all figures and tables of the last step, and the animation; returns the paths."""
+def write_fault(
+    folder: Path, result: Result, figures: FaultFigures, pictures: bool = True
+) -> list[Path]:
+    """Write the tables of the last step, and with `pictures` its figures and the animation.
+
+    Returns the paths.
+    """
     step = result.final
     solid = result.simulation.model.solid
     depth, sliding = sliding_profile(step.contacts[figures.contact], figures)
     columns = ("depth_m", "sliding_velocity_over_v0")
     paths = [_table(folder / "sliding_velocity.csv", columns, np.column_stack([depth, sliding]))]
-    paths.append(_profile_figure(folder / "sliding_velocity.png", depth, sliding, step))
+    if pictures:
+        paths.append(_profile_figure(folder / "sliding_velocity.png", depth, sliding, step))
     stress = element_average(solid, step_stress(solid, step))
     strain = element_average(solid, step_strain(solid, step))
     for name, values, label in (
@@ -99,8 +105,9 @@ def write_fault(folder: Path, result: Result, figures: FaultFigures) -> list[Pat
         heads = ("x_m", "y_m", name)
         rows = np.column_stack([centroids, values])
         paths.append(_table(folder / f"{name}.csv", heads, rows))
-        paths.append(map_figure(folder / f"{name}.png", solid, step, values, label))
-    if figures.animation and len(result.steps) > 1:
+        if pictures:
+            paths.append(map_figure(folder / f"{name}.png", solid, step, values, label))
+    if pictures and figures.animation and len(result.steps) > 1:
         paths.append(_animation(folder / "section.gif", solid, result.steps))
     return paths
 

@@ -254,9 +254,9 @@ class FolderWriter:
                 *write_figures(self.folder, result),
                 *write_history_figures(self.folder, result),
             ]
-            drawn = [d.write(self.folder, result) for d in result.simulation.drawings]
-            if drawn:
-                self.paths["drawings"] = [path for paths in drawn for path in paths]
+        drawn = [d.write(self.folder, result, self.figures) for d in result.simulation.drawings]
+        if drawn:
+            self.paths["drawings"] = [path for paths in drawn for path in paths]
 
     def _open(self) -> tuple[HistoryWriter, FieldWriter]:
         if self._simulation is None:

@@ -24,7 +24,6 @@ from fecontact.output.impacts import impact_notes, step_restitution
 from fecontact.recovery import integration_points, stress_at_points
 from fecontact.schemes import Newmark, Theta
 from fecontact.simulation import Result, Simulation, Times
-from fecontact.solvers import Options
 from tests.exact_impacts import BouncingBar, CollidingBars
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -319,7 +318,7 @@ def resting(scheme: Theta | Newmark, contact: PairContact, steps: int, **held: A
         **held,
     )
     times = Times(end=0.01 * steps, steps=steps)
-    return Simulation(model, scheme, times, Options(tolerance=1e-12), save_every=steps)
+    return Simulation(model, scheme, times, save_every=steps)
 
 
 @pytest.mark.parametrize("reactions", ["concentrated", "weighted"])

@@ -102,6 +102,18 @@ def test_hybrid_survives_misleading_warm_starts():
             np.testing.assert_allclose(found.r, reference.r, atol=1e-7 * size)
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_warm_start_within_the_tolerance_is_made_exact(dim):
+    problem = random_problem(np.random.default_rng(5), dim, 6)
+    exact = solve(problem, None, Options(tolerance=1e-14)).r
+    near = exact * (1.0 + 5e-11 * np.random.default_rng(6).normal(size=exact.size))
+    assert 1e-12 < certificate(problem, near) < 1e-10
+    found = solve(problem, near)
+    assert found.report.residual < 1e-14
+    assert found.report.details == {"sweeps": 0, "newton_steps": 1}
+    assert solve(problem, found.r).report.iterations == 0
+
+
 def test_hybrid_is_few_sweeps_and_fewer_steps():
     report = solve(block_problem(48, 1.0)).report
     assert report.details["newton_steps"] <= 6

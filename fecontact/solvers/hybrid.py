@@ -6,6 +6,10 @@ on from where they were, for twice as many as before, and the next phase has mor
 far away Newton's active sets settle before the residual falls. Every other phase after a failed one
 ties its steps to the iterate that they start from, which a W without full rank needs. So the solver
 converges wherever the sweeps do and mostly long before them.
+
+A warm start that is within the tolerance already is not taken as it stands: a Newton step makes it
+exact. Step after step of a body at rest would else be content with the same impulses, and the
+defect, small as it is, would push in the same direction each time.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ _ENOUGH = 0.1
 # tie of a step to its start, in parts of the diagonal of W: impulses that W moves by much less are
 # not told apart
 _MEMORY = 1e-8
+# part of the tolerance below which a warm start is taken as it stands
+_EXACT = 1e-2
 
 
 def solve(
@@ -49,6 +55,13 @@ def solve(
     batch = _FIRST_SWEEPS
     u = problem.velocity(r)
     residual = certificate(problem, r, u)
+    if r0 is not None and _EXACT * tolerance < residual <= tolerance:
+        steps, refined = _newton(problem, r, u, residual, 0.0, 1, 1, _MEMORY)
+        if refined is not None:
+            r = refined
+            u = problem.velocity(r)
+            residual = certificate(problem, r, u)
+            history.append(residual)
     while residual > options.tolerance or not within(problem, r, u, options):
         if residual <= tolerance:
             tolerance = 0.1 * residual  # margins ask for more than the natural map

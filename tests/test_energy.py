@@ -9,9 +9,9 @@ import pytest
 
 from fecontact.body import Solid
 from fecontact.conditions import Gravity, Initial, Prescribed, Pressure, Spring
-from fecontact.contact import Contact, HalfPlane, Law
+from fecontact.contact import Contact, HalfPlane, Law, PairContact
 from fecontact.materials import Damping, IsotropicElastic
-from fecontact.mesh import rectangle
+from fecontact.mesh import Mesh, rectangle
 from fecontact.model import Model
 from fecontact.schemes import Energies, Newmark, QuasiStatic, Theta
 from fecontact.schemes.energy import COLUMNS
@@ -178,3 +178,25 @@ def test_a_broken_balance_shows() -> None:
     sound = Energies(kinetic=1.0, elastic=1.0, loads=0.5, friction=0.5, start=2.0)
     assert sound.balance == pytest.approx(0.0)
     assert Energies(kinetic=1.1, elastic=1.0, start=2.0).balance == pytest.approx(0.05)
+
+
+def test_a_body_that_moves_untouched_balances() -> None:
+    """Before it is met the upper block has forces and energies of rounding only."""
+    blocks = {
+        "lower": rectangle(1.0, 1.0, 3, 3, kind="quad"),
+        "upper": rectangle(0.8, 1.0, 4, 4, kind="quad", origin=(0.1, 1.0012)),
+    }
+    rock = IsotropicElastic(1e7, 0.3)
+    model = Model(
+        Solid(Mesh.merge(blocks), {"lower": rock, "upper": rock}),
+        prescribed=[
+            Prescribed("lower.bottom", ux=0, uy=0),
+            Prescribed("upper.top", ux=0, uy="-0.01 * t"),
+        ],
+        contacts=[PairContact("upper.bottom", "lower.top", name="joint")],
+    )
+    history = Simulation(model, times=Times(end=0.5, steps=10)).run().history
+    assert (history["RN_joint"][:2] == 0.0).all()
+    assert history["RN_joint"][-1] > 1e3
+    assert history["balance"].max() < 1e-9
+    assert history["energy_balance"].max() < 1e-9

@@ -14,6 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+BALANCED = 1e-9
+"""Relative defect below which energies and forces balance; what is rounding alone stays below."""
+
 
 @dataclass(frozen=True)
 class Energies:
@@ -35,6 +38,8 @@ class Energies:
         Dissipated by the time scheme.
     start
         Kinetic and elastic energy at the start.
+    rounding
+        What rounding alone may make of the terms.
     """
 
     kinetic: float = 0.0
@@ -47,6 +52,7 @@ class Energies:
     viscous: float = 0.0
     numerical: float = 0.0
     start: float = 0.0
+    rounding: float = 0.0
 
     @property
     def stored(self) -> float:
@@ -63,8 +69,9 @@ class Energies:
     @property
     def balance(self) -> float:
         """The defect relative to the largest of all terms (0 where all vanish)."""
-        largest = max(abs(getattr(self, f.name)) for f in fields(self))
-        return abs(self.defect) / largest if largest > 0.0 else 0.0
+        largest = max(abs(getattr(self, name)) for name in (*COLUMNS, "start"))
+        size = largest + self.rounding / BALANCED
+        return abs(self.defect) / size if size > 0.0 else 0.0
 
     def after(self, kinetic: float, elastic: float, **added: float) -> Energies:
         """Energies after a step that stored and added these."""
@@ -72,4 +79,4 @@ class Energies:
         return replace(self, kinetic=kinetic, elastic=elastic, **sums)
 
 
-COLUMNS = tuple(f.name for f in fields(Energies) if f.name != "start")
+COLUMNS = tuple(f.name for f in fields(Energies) if f.name not in ("start", "rounding"))

@@ -7,7 +7,7 @@ theta scheme, (q_{k+1} - q_k)/h in Newmark's.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,9 @@ from fecontact.solvers import Options
 from fecontact.solvers.memory import Estimate
 from fecontact.timing import Phases
 from fecontact.typing import FloatArray
+
+# roundings in a row of K q and of the solution that it is a check of
+_TERMS = 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,8 @@ class LinearStepper(ABC):
             self.M = constraints.turned(mass)
             self._springs = constraints.turned(sparse.csr_array(springs)) if model.springs else None
             self._shifts = _translations(model) if inertia else None
+            # rounding of K q by displacement: its terms are of the size of the diagonal
+            self._rounding = _TERMS * np.finfo(float).eps * np.abs(self.K.diagonal())
         if inertia and not (self.M.diagonal() > 0.0).all():
             node = int(np.argmin(self.M.diagonal())) // model.mesh.dim
             raise InputError(
@@ -262,7 +267,11 @@ class LinearStepper(ABC):
                 shape
             )
         internal = self.stiff(q_mid)
-        if self.inertia:
+        rounding = 0.0
+        if not self.inertia:
+            # a body that moves as a whole, not touched yet, has forces of rounding only
+            rounding = float(np.abs(self._rounding * after.q).sum())
+        else:
             nodal["inertia"] = -self._to_nodes(self.M @ self.acceleration(before, after, h))
             # a body that flies freely has no forces, only momentum that rounding is relative to
             internal = np.abs(internal) + np.abs(self.M @ before.v) / h
@@ -288,7 +297,9 @@ class LinearStepper(ABC):
             contact_forces=nodal["contact"],
             support_forces=nodal["supports"],
             supports=constraints.totals(supports),
-            balance=relative_balance(nodal, self._to_nodes(internal), model.solid.is_axisymmetric),
+            balance=relative_balance(
+                nodal, self._to_nodes(internal), model.solid.is_axisymmetric, rounding
+            ),
             energy=energy,
             problem=solved.problem,
         )
@@ -331,6 +342,9 @@ class LinearStepper(ABC):
         }
         numerical = self.numerical_dissipation(before, after)
         energy = state.energy.after(now.kinetic, now.elastic, **added)
+        if not self.inertia:
+            lost = float(self._rounding @ after.q**2)
+            energy = replace(energy, rounding=max(energy.rounding, lost))
         if numerical is None:
             numerical = -energy.defect
         return energy.after(now.kinetic, now.elastic, numerical=numerical)

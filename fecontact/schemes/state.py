@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fecontact.contact import ContactState
-from fecontact.schemes.energy import Energies
+from fecontact.schemes.energy import BALANCED, Energies
 from fecontact.solvers.problem import FrictionProblem
 from fecontact.solvers.report import Report
 from fecontact.typing import BoolArray, FloatArray
@@ -141,7 +141,10 @@ class StepResult:
 
 
 def relative_balance(
-    forces: Mapping[str, FloatArray], internal: FloatArray, axisymmetric: bool = False
+    forces: Mapping[str, FloatArray],
+    internal: FloatArray,
+    axisymmetric: bool = False,
+    rounding: float = 0.0,
 ) -> float:
     """|sum of all forces| over the largest sum of magnitudes of one kind (0 where all vanish).
 
@@ -153,9 +156,11 @@ def relative_balance(
         Nodal forces (n, dim) whose resultant vanishes by itself; they count for the size only.
     axisymmetric
         Only along the axis: radial forces are held by hoop stresses and have no resultant.
+    rounding
+        Force that rounding alone may make; by itself it counts as balanced.
     """
     first = 1 if axisymmetric else 0
     total = np.linalg.norm(sum(f[:, first:].sum(axis=0) for f in forces.values()))
     sizes = (np.linalg.norm(f, axis=1).sum() for f in (*forces.values(), internal))
-    largest = float(max(sizes))
+    largest = float(max(sizes)) + rounding / BALANCED
     return float(total / largest) if largest > 0.0 else 0.0

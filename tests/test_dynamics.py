@@ -124,6 +124,18 @@ def test_false_restitution_follows_theta(theta: float) -> None:
     assert step_restitution(result, "bars") == pytest.approx((1.0 - theta) / theta, rel=1e-6)
 
 
+def test_a_body_that_came_to_rest_has_no_restitution_of_rounding() -> None:
+    result = run(
+        "falling_particle.toml",
+        "contact.plane.condition=velocity",
+        "initial.particle.uy=1e-2",
+        "time.end=0.1",
+    )
+    assert np.abs(result.final.velocity).max() < 1e-6
+    assert step_restitution(result, "plane") == 0.0
+    assert impact_notes([("run", result)]) == []
+
+
 def test_newmark_oscillates(three: dict[str, Result]) -> None:
     history, steps = three["newmark"].history, in_contact(three["newmark"])
     force = history["RN_bars"][steps] / AREA / BARS.pressure

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fecontact.history import per_thickness
 from fecontact.schemes import Newmark, Theta
 from fecontact.simulation import Result
 
@@ -30,7 +31,8 @@ def step_restitution(result: Result, contact: str) -> float | None:
     if len(pushes) < 3 or pushes[0]:
         return None
     u = result.history[f"uN_{contact}"]
-    largest = max((float(np.abs(step.velocity).max()) for step in result.steps), default=0.0)
+    # by the kinetic energy of all steps: those kept may all be at rest
+    largest = float(np.sqrt(2.0 * result.history["energy_kinetic"].max() / _mass(result)))
     both = pushes[1:] & pushes[:-1]
     if not both.any():
         return None
@@ -40,6 +42,14 @@ def step_restitution(result: Result, contact: str) -> float | None:
         return 0.0
     before, after = before[counted], after[counted]
     return float(-(before @ after) / (before @ before))
+
+
+def _mass(result: Result) -> float:
+    """Mass of the bodies, per unit thickness as the energies of the history."""
+    model = result.simulation.model
+    along = np.zeros(model.n_dofs)
+    along[1 :: model.mesh.dim] = 1.0
+    return per_thickness(model.solid) * float(along @ (model.assembler.mass() @ along))
 
 
 def impact_notes(runs: Sequence[tuple[str, Result]]) -> list[str]:

@@ -184,6 +184,15 @@ def test_what_cannot_be_used_is_refused():
             factorise(matrix, **options)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_one_entry_without_its_mirror_image_is_found(n):
+    for i in range(n):
+        A = 4.0 * np.eye(n)
+        A[i, (i + 1) % n] = 1.0
+        with pytest.raises(InputError, match="not symmetric"):
+            factorise(sparse.csr_array(A))
+
+
 def test_entries_stored_twice_are_added():
     A = Block(4).A
     twice = sparse.csr_array(

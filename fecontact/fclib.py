@@ -19,9 +19,9 @@ from typing import Any
 import h5py
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
-from fecontact.errors import InputError, SingularSystem, at
+from fecontact.errors import InputError, at
+from fecontact.solvers.linear import factorise
 from fecontact.solvers.problem import COULOMB, FrictionProblem
 from fecontact.solvers.report import Solution
 from fecontact.typing import FloatArray
@@ -36,7 +36,7 @@ class GlobalProblem:
     Parameters
     ----------
     M : (ndof, ndof) sparse array
-        Matrix of the bodies.
+        Matrix of the bodies, symmetric and positive definite.
     H : (ndof, n) sparse array
         Columns are the local directions, normal first.
     f : (ndof,) array
@@ -54,14 +54,26 @@ class GlobalProblem:
     mu: FloatArray
     dim: int
 
+    def __post_init__(self) -> None:
+        ndof, n = self.H.shape
+        for name, given, expected in (
+            ("M", self.M.shape, (ndof, ndof)),
+            ("f", self.f.shape, (ndof,)),
+            ("w", self.w.shape, (n,)),
+        ):
+            if given != expected:
+                raise InputError(
+                    f"global friction problem: {name} has shape {given}, "
+                    f"expected {expected} as H has {ndof} rows and {n} columns"
+                )
+        for name, numbers in (("M", self.M.data), ("H", self.H.data), ("f", self.f)):
+            if not np.all(np.isfinite(numbers)):
+                raise InputError(f"global friction problem: {name} has numbers that are not finite")
+
     def condense(self) -> FrictionProblem:
         """The same problem on the contacts: W = H^T M^-1 H, q = H^T M^-1 f + w."""
-        try:
-            factor = splu(self.M)
-        except RuntimeError as error:
-            raise SingularSystem(
-                f"global friction problem: M, {self.M.shape[0]} dofs, is singular"
-            ) from error
+        with at("global friction problem, M"):
+            factor = factorise(sp.csr_array(self.M))
         W = np.asarray(self.H.T @ factor.solve(self.H.toarray()))
         q = self.H.T @ factor.solve(self.f) + self.w
         return FrictionProblem(0.5 * (W + W.T), q, self.mu, self.dim)
@@ -191,10 +203,12 @@ def _matrix(group: Any, name: str, path: Path) -> sp.csc_array:
     p, i = (np.asarray(entries[key][()], dtype=np.int64) for key in ("p", "i"))
     x = np.asarray(entries["x"][()], dtype=np.float64)
     try:
-        if nz == -2:
-            return sp.csc_array(sp.csr_array((x, i, p), shape=(m, n)))
-        if nz == -1:
-            return sp.csc_array((x, i, p), shape=(m, n))
+        if nz == -2 or nz == -1:
+            rows_or_columns = sp.csr_array if nz == -2 else sp.csc_array
+            compressed = rows_or_columns((x, i, p), shape=(m, n))
+            # places outside of the matrix are not looked for otherwise
+            compressed.check_format(full_check=True)
+            return sp.csc_array(compressed)
         if nz >= 0:
             return sp.csc_array(sp.coo_array((x[:nz], (i[:nz], p[:nz])), shape=(m, n)))
     except ValueError as error:

@@ -198,5 +198,57 @@ def test_laws_that_the_formats_do_not_know(tmp_path):
 def test_singular_bodies_are_named():
     M = sp.csc_array(np.diag([1.0, 0.0]))
     problem = GlobalProblem(M, sp.csc_array(np.eye(2)), np.ones(2), np.ones(2), np.ones(1), 2)
-    with pytest.raises(SingularSystem, match="2 dofs, is singular"):
+    with pytest.raises(SingularSystem, match="M: .* must be positive: nothing holds this dof"):
         problem.condense()
+
+
+@pytest.mark.parametrize(
+    ("M", "message"),
+    [
+        (np.array([[2.0, -1.0, -1.0], [-1.0, 2.0, -1.0], [-1.0, -1.0, 2.0]]), "motion free"),
+        (np.array([[1.0, 3.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), "not positive definite"),
+        (-np.eye(3), "not positive definite"),
+        (np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.1, 0.0, 1.0]]), "not symmetric"),
+    ],
+)
+def test_bodies_that_move_freely_or_gain_energy_are_named(tmp_path, M, message):
+    path = tmp_path / "free.hdf5"
+    write_global(path, M, np.eye(3)[:, :2], np.ones(3), -np.ones(2), np.array([0.3]), 2, -1)
+    with pytest.raises(InputError, match=rf"free.hdf5: global friction problem, M: .*{message}"):
+        read_problem(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"M": np.eye(4)[:, :3]}, r"M has shape \(4, 3\), expected \(4, 4\) as H has 4 rows"),
+        ({"M": np.eye(3)}, r"M has shape \(3, 3\), expected \(4, 4\)"),
+        ({"f": np.ones(3)}, r"f has shape \(3,\), expected \(4,\)"),
+        ({"f": np.ones((4, 1))}, r"f has shape \(4, 1\), expected \(4,\)"),
+        ({"w": np.ones(4)}, r"w has shape \(4,\), expected \(2,\)"),
+        ({"f": np.full(4, np.nan)}, "f has numbers that are not finite"),
+        ({"H": np.full((4, 2), np.inf)}, "H has numbers that are not finite"),
+    ],
+)
+def test_global_problems_whose_parts_do_not_fit(tmp_path, changed, message):
+    parts = {"M": np.eye(4), "H": np.eye(4)[:, :2], "f": np.ones(4), "w": np.ones(2)}
+    path = tmp_path / "parts.hdf5"
+    write_global(path, **{**parts, **changed}, mu=np.array([0.3]), dim=2, nz=-1)
+    with pytest.raises(InputError, match=f"parts.hdf5: global friction problem: {message}"):
+        read_problem(path)
+
+
+@pytest.mark.parametrize("nz", [-2, -1, 4])
+@pytest.mark.parametrize("beyond", [7, -1])
+def test_entries_outside_of_a_matrix(tmp_path, nz, beyond):
+    path = tmp_path / "outside.hdf5"
+    with h5py.File(path, "w") as file:
+        group = file.create_group("fclib_local")
+        group["spacedim"] = 2
+        matrix = group.create_group("W")
+        matrix["m"], matrix["n"], matrix["nz"] = 2, 2, nz
+        matrix["x"], matrix["i"] = np.ones(4), np.array([0, 1, 0, beyond])
+        matrix["p"] = np.array([0, 2, 4] if nz < 0 else [0, 0, 1, 1])
+        group["vectors/q"], group["vectors/mu"] = -np.ones(2), np.array([0.3])
+    with pytest.raises(InputError, match=r"outside.hdf5: matrix 'W' is not sound \(.*ind"):
+        read_problem(path)

@@ -1,9 +1,11 @@
 """The whole sliding block (T3, mu = 1), from the case to the written table, against other programs.
 
 Each run is a process of its own on one thread: CPU seconds and peak memory are those of the whole
-process, interpreter and imports included, for all programs. GetFEM and CalculiX are run where they
-are installed; for NGSolve and Kratos there is no script. Time and memory by phase come from runs of
-their own, which reset the peak of the process at each phase (Linux only).
+process, interpreter and imports included, for all programs. The others are run where they are
+installed: GetFEM and CalculiX come as Debian packages (python3-getfem, calculix-ccx), NGSolve and
+Kratos as wheels (ngsolve; KratosMultiphysics and KratosContactStructuralMechanicsApplication, which
+brings the applications that it needs). Time and memory by phase come from runs of their own, which
+reset the peak of the process at each phase (Linux only).
 
     python benchmarks/block.py [n ...]
 """
@@ -54,7 +56,6 @@ class Peer:
 
     name: str
     command: tuple[str, ...] | None
-    missing: str = "not installed"
     bar: str = ""
     largest: int = 0
 
@@ -67,18 +68,21 @@ class Peer:
 
 def peers() -> list[Peer]:
     """The programs to compare with, installed here or not."""
-    python = python_with("getfem")
-    getfem = (python, str(PEERS / "getfem_block.py")) if python else None
     ccx = shutil.which("ccx")
     calculix = (sys.executable, str(PEERS / "calculix_block.py")) if ccx else None
-    found = [
-        Peer("GetFEM", getfem, bar=">= 10", largest=512),
+    kratos = "KratosMultiphysics.ContactStructuralMechanicsApplication"
+    return [
+        Peer("GetFEM", _script("getfem_block.py", "getfem"), bar=">= 10", largest=512),
         Peer("CalculiX", calculix, largest=256),
+        Peer("NGSolve", _script("ngsolve_block.py", "ngsolve"), largest=512),
+        Peer("Kratos", _script("kratos_block.py", kratos), largest=256),
     ]
-    for name, module in (("NGSolve", "ngsolve"), ("Kratos", "KratosMultiphysics")):
-        installed = python_with(module) is not None
-        found.append(Peer(name, None, "no script for it here" if installed else "not installed"))
-    return found
+
+
+def _script(name: str, module: str) -> tuple[str, ...] | None:
+    """Command of a script, by a Python that has the module; None where there is none."""
+    python = python_with(module)
+    return (python, str(PEERS / name)) if python else None
 
 
 def memory_by_phase(n: int) -> dict[str, float]:
@@ -129,7 +133,7 @@ def compare(n: int, rounds: int, others: list[Peer]) -> tuple[list[Row], dict[st
         row = partial(Row, "whole block", f"n = {n}", peer.name, child.cpu)
         alone = (child.memory, None)
         if peer.command is None or n > peer.largest:
-            why = peer.missing if peer.command is None else f"not run above n = {peer.largest}"
+            why = "not installed" if peer.command is None else f"not run above n = {peer.largest}"
             rows.append(row(memory=alone, note=why))
             continue
         theirs, found = peer.run(n)

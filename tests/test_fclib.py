@@ -198,7 +198,7 @@ def test_laws_that_the_formats_do_not_know(tmp_path):
 def test_singular_bodies_are_named():
     M = sp.csc_array(np.diag([1.0, 0.0]))
     problem = GlobalProblem(M, sp.csc_array(np.eye(2)), np.ones(2), np.ones(2), np.ones(1), 2)
-    with pytest.raises(SingularSystem, match="M: .* must be positive: nothing holds this dof"):
+    with pytest.raises(SingularSystem, match=r"M: .* must be positive: nothing holds this dof"):
         problem.condense()
 
 

@@ -74,6 +74,26 @@ def test_far_from_definite_the_motion_is_shown_too(method, coupling):
     assert error.value.energy < -0.2
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [10, 40, 400])
+def test_negative_energies_below_a_positive_one_near_zero_are_found(method, n):
+    chain = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    chain[[0, -1], [0, -1]] = 1.0
+    energies = np.linalg.eigvalsh(chain)
+    # the energy closest to zero is positive, the three below it are not
+    A = chain - (0.9 * energies[3] + 0.1 * energies[2]) * np.eye(n)
+    with pytest.raises(SingularSystem, match="not positive definite: the energy of a motion"):
+        factorise(sparse.csr_array(A), trailing=np.array([0]), method=method)
+
+
+@pytest.mark.parametrize("method", [*METHODS, "auto"])
+def test_a_dof_without_any_entry_is_named(method):
+    A = sparse.csr_array(np.array([[1.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.5, 0.0, 2.0]]))
+    assert A.nnz == 4
+    with pytest.raises(SingularSystem, match="is 0 at dof 1, it must be positive"):
+        factorise(A, trailing=np.array([2]), method=method)
+
+
 @pytest.mark.parametrize("method", [*METHODS, "auto", "diagonal"])
 @pytest.mark.parametrize("value", [0.0, -1.0])
 def test_a_dof_without_stiffness_is_named(method, value):

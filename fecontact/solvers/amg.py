@@ -20,12 +20,15 @@ from scipy import sparse
 
 from fecontact.errors import MissingDependency, NotConverged, SingularSystem
 from fecontact.solvers.linear import Factorisation, connected_parts
+from fecontact.solvers.singular import TOLERANCE as ROUNDING
 from fecontact.solvers.singular import Solve, check_diagonal, check_pivots, not_definite
 from fecontact.typing import FloatArray, IntArray
 
 # residual relative to the right-hand side, both in the norm of the preconditioner
 TOLERANCE = 1e-13
 MOST_ITERATIONS = 500
+# steps of the search for a motion of negative energy
+SEARCH = 200
 # systems of at most this many unknowns are solved directly, as the last level
 COARSEST = 100
 
@@ -55,6 +58,7 @@ class ConjugateGradients(Factorisation):
         )
         self._cycle, self.memory = _hierarchy(pyamg, A, self.symbolic)
         try:
+            _look_for_negative_energy(A, diagonal)
             check_pivots(A, diagonal, np.zeros(self.n), self.solve)
         except (NotConverged, _NoCurvature) as error:
             pivot = error.dof if isinstance(error, _NoCurvature) else -1
@@ -92,6 +96,10 @@ class ConjugateGradients(Factorisation):
             except (NotConverged, _NoCurvature):
                 raise SingularSystem("still not positive definite") from None
 
+        try:
+            _look_for_negative_energy(A, A.diagonal())
+        except _NoCurvature:
+            raise SingularSystem("still not positive definite") from None
         # a first solution shows whether the shift was enough
         solve(np.random.default_rng(3).uniform(-1.0, 1.0, A.shape[0]))
         return solve
@@ -132,6 +140,31 @@ def _conjugate_gradients(A: sparse.csr_array, b: FloatArray, cycle: Precondition
         f"{np.sqrt(abs(rz / size)):.1e} relative to the right-hand side, expected {TOLERANCE:g}",
         best=x,
     )
+
+
+def _look_for_negative_energy(A: sparse.csr_array, diagonal: FloatArray) -> None:
+    """Raise `_NoCurvature` where plain conjugate gradients meet a direction of negative energy.
+
+    Without the cycle, which takes over the signs of an indefinite A, their directions lean to the
+    lowest motions. What rounding alone may have made negative is left to `check_pivots`.
+    """
+    r = np.random.default_rng(4).uniform(-1.0, 1.0, diagonal.size) * np.sqrt(diagonal)
+    z = r / diagonal
+    size = rz = float(r @ z)
+    p = z
+    for _ in range(SEARCH):
+        if rz <= TOLERANCE**2 * size:
+            return
+        Ap = A @ p
+        curvature = float(p @ Ap)
+        if curvature <= 0.0:
+            if curvature < -ROUNDING * float(np.abs(p) @ (abs(A) @ np.abs(p))):
+                raise _NoCurvature(p)
+            return
+        r = r - (rz / curvature) * Ap
+        z = r / diagonal
+        before, rz = rz, float(r @ z)
+        p = z + (rz / before) * p
 
 
 def rigid_motions(

@@ -43,10 +43,10 @@ class SuperLU(Factorisation):
         coordinates: FloatArray | None = None,
         symbolic: Symbolic | None = None,
     ) -> None:
+        diagonal = check_diagonal(A)
         self.A = A
         self.trailing = trailing
         self.symbolic: Symbolic = symbolic or _analyse(A, trailing, coordinates)
-        diagonal = check_diagonal(A)
         order = self.symbolic.order
         try:
             self._factors = _factor(A, order)

@@ -110,6 +110,7 @@ def test_bad_files_are_code_2_with_one_message(name, text, told, tmp_path, capsy
         (["--tol", "0"], "tolerance = 0"),
         (["--all", "--solver", "nsgs"], "exclude"),
         (["--out", "nowhere/solution.json"], "nowhere"),
+        (["--out", "."], "--out .: is a folder; give a file"),
     ],
 )
 def test_bad_options_are_code_2(options, told, capsys):
@@ -207,6 +208,21 @@ def test_steps_that_cannot_be_are_refused_before_the_run(
     assert main(["run", BLOCK, *options]) == 2
     assert told in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("law", "more"), [("tresca", ["--set", "contact.threshold=1e8"]), ("glued", [])]
+)
+def test_laws_that_files_do_not_hold_are_refused_before_the_run(
+    law, more, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    text = Path(BLOCK).read_text()
+    Path("case.toml").write_text(text.replace("friction = 1.0", f'friction_law = "{law}"'))
+    assert main(["run", "case.toml", *more, "--save-problems", "p"]) == 2
+    told = capsys.readouterr().err
+    assert f"contact.base has friction_law '{law}'" in told
+    assert [path.name for path in tmp_path.iterdir()] == ["case.toml"]
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):

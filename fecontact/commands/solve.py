@@ -26,6 +26,8 @@ def solve_file(given: argparse.Namespace) -> int:
     out = None if given.out is None else Path(given.out)
     if out is not None and not out.parent.is_dir():
         raise InputError(f"--out {out}: no such folder {str(out.parent)!r}")
+    if out is not None and out.is_dir():
+        raise InputError(f"--out {out}: is a folder; give a file")
     problem = read_problem(given.file)
     print(f"{given.file}: {problem.n_contacts} contacts in {problem.dim}D")
     if given.all:

@@ -48,6 +48,12 @@ class ProblemWriter:
         beyond = sorted(s for s in self.steps or () if not 1 <= s <= last)
         if beyond:
             raise InputError(f"steps of problems: {beyond[0]} is not between 1 and {last}")
+        for interface in simulation.model.interfaces:
+            if interface.law.friction_law in ("tresca", "glued"):
+                raise InputError(
+                    f"problems cannot be written: {interface.where} has friction_law "
+                    f"{interface.law.friction_law!r}, and FCLib files hold Coulomb contacts only"
+                )
         self._title = simulation.title
 
     def step(self, result: StepResult, saved: bool) -> None:

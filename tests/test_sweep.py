@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +321,42 @@ def test_runs_on_a_scheduler_started_by_hand(
     monkeypatch.setattr(workers, "ANSWER", "1s")
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         quick(tmp_path / "other", workers=None, scheduler=address)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("foo", "missing port number"),
+        ("http://127.0.0.1:80", "unknown address scheme"),
+        (None, "silent for 1s"),
+        (b"HTTP/1.0 400 Bad Request\r\n\r\n" * 20, "does not speak as one"),
+    ],
+)
+def test_what_is_no_scheduler_is_refused_quickly(
+    address: Any, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(workers, "ANSWER", "1s")
+    stop = threading.Event()
+
+    def talk(server: socket.socket) -> None:
+        peer, _ = server.accept()
+        with peer:
+            if address is None:
+                stop.wait(60)
+            else:
+                peer.sendall(address)
+
+    with ExitStack() as stack:
+        if not isinstance(address, str):
+            server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            where = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+            stack.callback(stop.set)
+            threading.Thread(target=talk, args=(server,), daemon=True).start()
+        else:
+            where = address
+        with pytest.raises(InputError, match=f"no Dask scheduler answers there .*{words}"):
+            workers.check_workers(scheduler=where)
 
 
 def test_without_dask_a_pool_does_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

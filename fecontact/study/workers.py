@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -150,10 +157,12 @@ def _client(count: int, scheduler: str | None) -> Iterator[Any]:
 
     if scheduler is not None:
         try:
+            _greet(scheduler)
             client = Client(scheduler, timeout=ANSWER, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError) as error:
             raise InputError(
-                f"scheduler {scheduler!r}: no Dask scheduler answers there ({error})"
+                f"scheduler {scheduler!r}: no Dask scheduler answers there "
+                f"({str(error) or f'silent for {ANSWER}'})"
             ) from None
         with client:
             yield client
@@ -186,6 +195,34 @@ def _client(count: int, scheduler: str | None) -> Iterator[Any]:
             )
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
+
+
+def _greet(address: str) -> None:
+    """Shake hands with a scheduler.
+
+    A client would wait forever for something that listens and is no scheduler, and one of an
+    address that cannot be read would not even close.
+    """
+    from dask.utils import parse_timedelta
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def greet() -> None:
+        given = Security().get_connection_args("client")
+        try:
+            comm = await asyncio.wait_for(
+                connect(address, timeout=ANSWER, **given), parse_timedelta(ANSWER)
+            )
+        except (OSError, ValueError):
+            raise
+        except Exception as error:
+            # another protocol, of which some bytes were taken for the length of a frame
+            raise OSError(f"what answers does not speak as one: {error}") from None
+        comm.abort()
+
+    # a thread of its own: a notebook has a loop running in this one
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, greet()).result()
 
 
 def dask_setup(worker: Any) -> None:

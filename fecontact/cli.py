@@ -168,11 +168,13 @@ def _run(given: argparse.Namespace) -> int:
 
 def _check(given: argparse.Namespace) -> int:
     from fecontact.case import build, read_case
+    from fecontact.case.variants import variants
     from fecontact.commands.execution import tell_doubts
     from fecontact.model import contact_line
     from fecontact.units import quantities
 
     case = read_case(given.case, given.settings, trust=given.trust)
+    named = variants(case, ()) if case.spec.variants else []
     simulation = build(case)
     tell_doubts(case, simulation)
     model = simulation.model
@@ -205,6 +207,8 @@ def _check(given: argparse.Namespace) -> int:
         f"To do: {simulation.scheme.name}, {times.count} step(s) of {times.size:g} to t = "
         f"{times.end:g}, solver {options.solver} to {options.tolerance:g}"
     )
+    if named:
+        print(f"Variants that compare runs: {', '.join(label for label, _ in named)}")
     print("The case is sound; nothing was computed or written.")
     return 0
 

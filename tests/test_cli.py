@@ -73,6 +73,19 @@ def test_history_and_fields(tmp_path):
     assert column(history, "RN_base")[-1] == pytest.approx(1.8583e6, rel=5e-5)
 
 
+def test_check_reads_the_variants_too(tmp_path, capsys):
+    case = tmp_path / "case.toml"
+    text = Path(BLOCK).read_text() + "\n[variants.rough]\n"
+    case.write_text(text + '"contact.friction" = 0.5\n')
+    assert main(["check", str(case)]) == 0
+    assert "Variants that compare runs: rough" in capsys.readouterr().out
+    case.write_text(text + "contact.base.frction = 0.5\n")
+    assert main(["check", str(case)]) == 2
+    message = capsys.readouterr().err
+    assert "variants.rough" in message
+    assert "did you mean 'friction'" in message
+
+
 def test_check_tells_and_writes_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["check", BLOCK]) == 0

@@ -148,6 +148,7 @@ def test_schema_is_one_and_knows_the_cases(
         {"meshh": {}},
         {"materials": {"block": {"E": "stiff?", "nu": None}}},
         {"mesh": {"generator": "circle"}},
+        {"variants": {"rough": {"contct.friction": 0.5}}},
     ],
 )
 def test_schema_refuses_what_the_program_refuses(schema: Any, change: dict[str, Any]) -> None:
@@ -236,6 +237,8 @@ def test_completion_of_commands_options_and_keys() -> None:
         "contact.base.friction=",
     ]
     assert words(f"fecontact run {block} --set mesh.n") == ["mesh.nx=", "mesh.ny="]
+    # of all contacts, as in the README
+    assert words(f"fecontact run {block} --set contact.rea") == ["contact.reactions="]
     # keys that the case leaves out, also of tables that it leaves out
     assert words(f"fecontact run {block} --set time.s") == ["time.step=", "time.steps="]
     left_out = words(f"fecontact run {block} --set prestress.")

@@ -25,6 +25,10 @@ class _WithUnits(GenerateJsonSchema):
 def json_schema() -> dict[str, Any]:
     """The schema of a whole case file, draft 2020-12, in the terms of TOML."""
     schema: dict[str, Any] = _tidy(CaseSpec.model_json_schema(schema_generator=_WithUnits))
+    # a variant sets what a case has, as tables or as dotted keys
+    tables = "|".join(CaseSpec.model_fields)
+    variant = schema["properties"]["variants"]["additionalProperties"]
+    variant["propertyNames"] = {"pattern": rf"^({tables})($|\.)"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fecontact case",

@@ -159,8 +159,19 @@ def _keys(before: Sequence[str]) -> Iterator[str]:
             except FecontactError as error:
                 print(error, file=sys.stderr)
                 return
-            yield from (f"{key}=" for key in _paths(spec))
+            keys = list(_paths(spec))
+            # a key of all tables of a kind is said without their names
+            short = (_short(key) for key in keys)
+            yield from (f"{key}=" for key in dict.fromkeys([*filter(None, short), *keys]))
             return
+
+
+def _short(key: str) -> str:
+    """A key of a named table without the name, empty for other keys."""
+    from fecontact.case.schema import NAMED_TABLES
+
+    table, *rest = key.split(".")
+    return ".".join([table, *rest[1:]]) if table in NAMED_TABLES and len(rest) > 1 else ""
 
 
 def _paths(table: Any, place: str = "") -> Iterator[str]:

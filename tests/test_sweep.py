@@ -379,6 +379,24 @@ def test_without_dask_a_pool_does_the_same(tmp_path: Path, monkeypatch: pytest.M
     assert len(markers(tmp_path)) == len(study) == 9
 
 
+@pytest.mark.parametrize("dask", [True, False])
+def test_a_script_without_its_guard_is_told(dask: bool, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    hidden = "from fecontact.study import workers\nworkers.find_spec = lambda name: None\n"
+    script.write_text(
+        f"import fecontact as fc\n{'' if dask else hidden}"
+        f"fc.sweep({str(BLOCK)!r}, ['contact.friction=0.1,0.2'], settings={QUICK!r},\n"
+        f"         out={str(tmp_path / 'out')!r}, workers=2)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1  # that of the script itself
+    last = done.stderr.strip().splitlines()[-1]
+    assert "InputError: sweep:" in last
+    assert 'if __name__ == "__main__":' in last
+    assert not list((tmp_path / "out").glob("variants/*"))
+
+
 def test_a_second_sweep_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
     quick(tmp_path)

@@ -21,7 +21,7 @@ from fecontact.study.figures import drawn, write_figures
 from fecontact.study.folders import check_study_folder, clear_run, clear_study, write_manifest
 from fecontact.study.results import VARIANTS, Study
 from fecontact.study.tasks import UNEXPECTED, Outcome, Task, clear_parts, done, read_marker
-from fecontact.study.workers import check_workers, run_tasks
+from fecontact.study.workers import check_workers, run_tasks, stop_if_imported
 
 _LOCK = ".lock"
 _SECONDS = 5.0
@@ -98,6 +98,7 @@ def sweep(
         Where a key does not exist, a value has the wrong kind, or the folder holds something else;
         nothing has been run then.
     """
+    stop_if_imported()
     base = case if isinstance(case, Case) else read_case(Path(case))
     base = base.with_settings(settings) if settings else base
     found = grid(base, _axes(vary, listed))

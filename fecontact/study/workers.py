@@ -68,6 +68,18 @@ def run_tasks(
             yield from _in_pool(tasks, count)
 
 
+_UNGUARDED = (
+    "sweep: its processes import the script that calls it, and so come to the same call; put that "
+    "under 'if __name__ == \"__main__\":', or give workers=0"
+)
+
+
+def stop_if_imported() -> None:
+    """End a process of a sweep that came upon the call of the sweep in the script it imports."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(1)  # the process that waits for it tells why
+
+
 def check_workers(workers: int | None = None, scheduler: str | None = None) -> None:
     """Refuse a number of workers or a scheduler that cannot be used.
 
@@ -181,18 +193,21 @@ def _client(count: int, scheduler: str | None) -> Iterator[Any]:
         }
     ):
         with _ctrl_c_ignored():
-            cluster = LocalCluster(
-                n_workers=count,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                # any free port: its own default may be taken by another study
-                dashboard_address="127.0.0.1:0",
-                worker_dashboard_address=None,
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-                preload=[__name__],
-            )
+            try:
+                cluster = LocalCluster(
+                    n_workers=count,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    # any free port: its own default may be taken by another study
+                    dashboard_address="127.0.0.1:0",
+                    worker_dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                    preload=[__name__],
+                )
+            except RuntimeError as error:
+                raise InputError(f"{_UNGUARDED} ({error})") from None
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
 
@@ -237,6 +252,7 @@ def _in_pool(tasks: Sequence[Task], count: int) -> Iterator[Outcome]:
     """The same without Dask; a pool that breaks is made anew with what is left."""
     left = list(tasks)
     deaths = {task.label: 0 for task in tasks}
+    began = False
     while left:
         with _environment(THREADS):
             pool = ProcessPoolExecutor(
@@ -245,6 +261,9 @@ def _in_pool(tasks: Sequence[Task], count: int) -> Iterator[Outcome]:
             waiting = list(left)
             running: dict[Future[Outcome], Task] = {}
             try:
+                if not began:
+                    pool.submit(os.getpid).result()
+                    began = True
                 while waiting or running:
                     # few at a time, so that a broken pool tells which variants were at work
                     while waiting and len(running) < count:
@@ -256,6 +275,8 @@ def _in_pool(tasks: Sequence[Task], count: int) -> Iterator[Outcome]:
                         left.remove(running.pop(future))
                         yield outcome
             except BrokenProcessPool:
+                if not began:
+                    raise InputError(_UNGUARDED) from None
                 for task in running.values():
                     deaths[task.label] += 1
                     if deaths[task.label] > TRIES:

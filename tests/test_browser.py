@@ -183,6 +183,18 @@ def test_readable_on_a_phone_and_in_print(opened: Page) -> None:
     )
     assert small == []
     opened.resize(1200, 900)
+    # on paper nothing can be scrolled: the columns are all there
+    opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        opened.resize(718, 900)
+        cut = opened.run(
+            "return [...document.querySelectorAll('table')].filter(t => t.offsetParent"
+            " && t.getBoundingClientRect().right > 719).map(t => t.closest('section').id)"
+        )
+        assert cut == []
+    finally:
+        opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        opened.resize(1200, 900)
     pdf = base64.b64decode(opened.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert pdf.startswith(b"%PDF")
     assert len(pdf) > 50_000

@@ -19,7 +19,7 @@ class ContactPanel {
     this.mapBox = make("figure", {}, make("figcaption", {}, "Status over the saved steps"), this.map,
       make("p", { class: "caption" }, ...Object.entries(STATUS).map(([status, style]) =>
         make("span", { class: "key" }, make("i", { style: `background:${style.band}` }), status)),
-      "choose a step by a click"));
+      make("span", { class: "hint" }, "choose a step by a click")));
     this.element = make("section", { class: "card contact" },
       make("h2", {}, `Contact ${name}`), make("div", { class: "controls" },
         make("label", {}, "Reactions as", select)), this.counts,

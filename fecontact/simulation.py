@@ -186,6 +186,23 @@ class Result:
 
         return save_result(self, folder)
 
+    def certify(self) -> Any:
+        """Check the kept steps against the laws, without the help of the solver that found them.
+
+        Returns a `fecontact.certificate.Verdict`; `refuted` tells what does not hold. A run that is
+        saved is checked as it is written.
+        """
+        from fecontact.certificate import Certifier, Verdict, limits, saved_step
+
+        certifier = Certifier(self.simulation.model, self.simulation.scheme)
+        saved = (saved_step(step) for step in self.steps)
+        verdict = Verdict.of(
+            (certifier(step) for step in saved if step is not None),
+            limits(self.simulation.options.tolerance),
+        )
+        self.refuted = verdict.refutation
+        return verdict
+
     def plot(self, field: str = "von_mises", ax: Any = None, step: int = -1, **options: Any) -> Any:
         """Draw the deformed body with a field; returns the Matplotlib axes.
 

@@ -202,6 +202,18 @@ def test_the_shipped_cases_pass(name: str, gmsh: Any) -> None:
 # wrong ones do not
 
 
+def test_a_result_that_is_not_saved_is_checked_too() -> None:
+    result = build(small_case("ironing")).run()
+    verdict = result.certify()
+    assert verdict.passed
+    assert verdict.steps == len(result.steps) > 1
+    assert result.refuted == ""
+    step = result.steps[-1]
+    result.steps[-1] = replace(step, state=replace(step.state, q=1.01 * step.state.q))
+    assert not result.certify().passed
+    assert f"at step {step.number}" in result.refuted
+
+
 @pytest.mark.parametrize("name", ["sliding_block", "colliding_bars", "block_on_slope"])
 def test_one_percent_of_any_reaction_or_displacement_is_seen(name: str) -> None:
     settings = ["time.step=5e-5"] if name == "colliding_bars" else []

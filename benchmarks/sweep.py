@@ -19,8 +19,8 @@ CASE = Path(__file__).parent.parent / "cases" / "sliding_block.toml"
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--n", type=int, default=48, help="cells along a side")
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--json", help="write the rows there as well")
     options = parser.parse_args()
     command = [*fecontact(), "sweep", str(CASE), "--vary", "contact.friction=0.1:1.0:12"]

@@ -18,6 +18,7 @@ from fecontact.contact import ContactState, LocalContacts, PointLaws, Stacked, s
 from fecontact.contact.laws import FRICTION_LAWS
 from fecontact.errors import NotConverged
 from fecontact.model import Model
+from fecontact.schemes.mixing import Mixing
 from fecontact.schemes.state import State
 from fecontact.solvers import FrictionProblem, Options, Solution, solve
 from fecontact.solvers.problem import BILATERAL, COULOMB, TRESCA
@@ -225,6 +226,7 @@ def _adapted(
     tresca = laws.has("tresca")
     mu = np.where(sharp & slid, laws.dynamic, laws.friction)
     given = threshold = problem.thresholds
+    mixing = Mixing()
     for trial in range(_ADAPTATIONS):
         problem = replace(problem, mu=mu, threshold=threshold)
         failure: NotConverged | None = None
@@ -248,6 +250,10 @@ def _adapted(
         settled = np.abs(new - mu).max(initial=0.0) <= _SETTLED
         if settled and np.array_equal(closed, threshold):
             return solution, problem, None
+        if not np.array_equal(new[sharp], mu[sharp]) or not np.array_equal(closed, threshold):
+            mixing.forget()
+        mixed = mixing.next(mu[smooth], new[smooth])
+        new[smooth] = np.clip(mixed, laws.dynamic[smooth], laws.friction[smooth])
         mu, threshold, start = new, closed, solution.r
     report = solution.report
     message = f"the friction coefficients did not settle in {_ADAPTATIONS} solutions of the step"

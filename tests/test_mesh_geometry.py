@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,27 @@ def test_an_interrupt_is_handled_as_before_during_and_after(gmsh: Any, tmp_path:
         signal.signal(signal.SIGINT, before)
     # without physical groups all surfaces are kept, as one group
     assert len(mesh.elements("body")) == mesh.n_elements
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no such signal here")
+@pytest.mark.parametrize("threaded", [False, True])
+def test_a_pipe_that_nobody_reads_does_not_end_the_process(
+    gmsh: Any, meshes: Path, threaded: bool
+) -> None:
+    code = (
+        "import os, sys, threading\n"
+        "from fecontact.mesh import mesh_geometry\n"
+        f"thread = threading.Thread(target=mesh_geometry, args=({str(meshes / 'block.geo')!r},))\n"
+        f"(thread.start(), thread.join()) if {threaded} else thread.run()\n"
+        "ends = os.pipe()\n"
+        "os.close(ends[0])\n"
+        "try:\n"
+        "    os.write(ends[1], b'x')\n"
+        "except BrokenPipeError:\n"
+        "    sys.exit(7)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 7, done.stderr
 
 
 def test_unknown_parameters_are_named_with_the_known(gmsh: Any, meshes: Path) -> None:

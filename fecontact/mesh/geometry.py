@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import inspect
 import re
 import runpy
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,7 +139,8 @@ def _session() -> Iterator[Any]:
     gmsh = load_gmsh()
     if gmsh.isInitialized():
         raise MeshError("gmsh is already in use in this process; call gmsh.finalize() before")
-    gmsh.initialize(readConfigFiles=False, interruptible=False)
+    with _pipes_kept():
+        gmsh.initialize(readConfigFiles=False, interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
         gmsh.option.setNumber("General.NumThreads", 1)
@@ -146,6 +149,27 @@ def _session() -> Iterator[Any]:
     finally:
         if gmsh.isInitialized():
             gmsh.finalize()
+
+
+@contextmanager
+def _pipes_kept() -> Iterator[None]:
+    """What a pipe that nobody reads does stays as it was.
+
+    Starting gmsh has it end the process, without a word: a run whose page a browser has left, or
+    whose output has gone, would be lost. Python's own functions set it from the main thread only.
+    """
+    number = getattr(signal, "SIGPIPE", None)
+    if number is None:
+        yield
+        return
+    get, put = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
+    get.restype = put.restype = ctypes.c_void_p
+    get.argtypes, put.argtypes = [ctypes.c_int], [ctypes.c_int, ctypes.c_void_p]
+    before = get(number)
+    try:
+        yield
+    finally:
+        put(number, before)
 
 
 def _script(path: Path, parameters: Mapping[str, float | str]) -> Callable[[Any], None]:

@@ -9,6 +9,7 @@ import pytest
 
 from fecontact.errors import MeshError
 from fecontact.mesh import Mesh, check_mesh, read_mesh, rectangle, write_mesh
+from fecontact.mesh.geometry import pipes_kept
 
 
 def mixed() -> Mesh:
@@ -171,7 +172,8 @@ def test_files_written_by_gmsh(
     gmsh, binary: int, version: float, save_all: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "g.msh"
-    gmsh.initialize(readConfigFiles=False, interruptible=False)
+    with pipes_kept():
+        gmsh.initialize(readConfigFiles=False, interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
         gmsh.option.setNumber("Mesh.MeshSizeMax", 0.4)
@@ -213,7 +215,8 @@ def test_files_written_by_gmsh(
 
 def test_gmsh_reads_what_is_written(gmsh, tmp_path: Path) -> None:
     mesh = mixed()
-    gmsh.initialize(readConfigFiles=False, interruptible=False)
+    with pipes_kept():
+        gmsh.initialize(readConfigFiles=False, interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
         for file_format in ("gmsh", "gmsh22"):

@@ -14,6 +14,7 @@ import pytest
 
 from fecontact.errors import MeshError, MissingDependency
 from fecontact.mesh import mesh_geometry, quality
+from fecontact.mesh.geometry import pipes_kept
 
 
 def test_the_disk_is_round_graded_and_named(gmsh: Any, meshes: Path) -> None:
@@ -162,7 +163,8 @@ def test_quadratic_meshes_are_refused(gmsh: Any, tmp_path: Path, meshes: Path) -
 
 
 def test_gmsh_in_use_is_left_alone(gmsh: Any, meshes: Path) -> None:
-    gmsh.initialize(readConfigFiles=False, interruptible=False)
+    with pipes_kept():
+        gmsh.initialize(readConfigFiles=False, interruptible=False)
     try:
         with pytest.raises(MeshError, match="already in use"):
             mesh_geometry(meshes / "block.geo")

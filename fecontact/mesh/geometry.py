@@ -139,7 +139,7 @@ def _session() -> Iterator[Any]:
     gmsh = load_gmsh()
     if gmsh.isInitialized():
         raise MeshError("gmsh is already in use in this process; call gmsh.finalize() before")
-    with _pipes_kept():
+    with pipes_kept():
         gmsh.initialize(readConfigFiles=False, interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
@@ -152,7 +152,7 @@ def _session() -> Iterator[Any]:
 
 
 @contextmanager
-def _pipes_kept() -> Iterator[None]:
+def pipes_kept() -> Iterator[None]:
     """What a pipe that nobody reads does stays as it was.
 
     Starting gmsh has it end the process, without a word: a run whose page a browser has left, or

@@ -265,6 +265,25 @@ def test_a_mark_of_the_byte_order_is_passed_over(tmp_path: Path) -> None:
     assert read_case(path).data == read_case(CASES / "sliding_block.toml").data
 
 
+@pytest.mark.parametrize("part", ["a", '"a"', "'a' "])
+@pytest.mark.parametrize("frame", ["{} = 1\n", "[{}]\nx = 1\n", "x = {{ {} = 1 }}\n"])
+def test_keys_of_many_parts_take_no_time(part: str, frame: str, tmp_path: Path) -> None:
+    """A file of half a megabyte would keep the reader of TOML busy for an hour."""
+    path = tmp_path / "case.toml"
+    path.write_text(frame.format(".".join([part] * 2000)))
+    with pytest.raises(CaseError, match="more than 64 parts"):
+        read_case(path)
+
+
+def test_numbers_and_words_are_no_long_keys(tmp_path: Path) -> None:
+    text = (CASES / "sliding_block.toml").read_text(encoding="utf-8")
+    table = ", ".join(f"[{k / 8}, 0.5]" for k in range(200))
+    more = f'[prescribed.more]\non = "top"\nuy = [{table}]\n'
+    path = tmp_path / "case.toml"
+    path.write_text(f"# {'a' * 300_000}\n{text}\n{more}")
+    assert "more" in read_case(path).data["prescribed"]
+
+
 def test_expressions_are_bounded_in_value_too() -> None:
     with pytest.raises(ExpressionError, match="at x = 1"):
         Expression("exp(100 * x)")(np.array([[1.0, 0.0]]), 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from fecontact.errors import CaseError, choices
 from fecontact.naming import controls
 
 MAX_BYTES = 10_000_000
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
+"""A key of so many parts takes the reader of TOML time with the square of their number."""
 ALTERNATIVES = {"time.step": "steps", "time.steps": "step"}
 """Keys of which a case has one at most."""
 LARGEST, SMALLEST = 1e30, 1e-60
@@ -87,7 +90,10 @@ def read_case(path: str | Path, settings: Sequence[str] = (), *, trust: bool = F
     try:
         if path.stat().st_size > MAX_BYTES:
             raise CaseError(f"{path}: larger than {MAX_BYTES} bytes, this is no case file")
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        if _LONG_KEY.search(text):
+            raise CaseError(f"{path}: a key of more than 64 parts, this is no case file")
+        data = tomllib.loads(text)
     except FileNotFoundError:
         raise CaseError(f"{path}: there is no such file") from None
     except IsADirectoryError:

@@ -320,6 +320,27 @@ def test_a_mesh_file_that_changes_is_told(
     assert differences(tmp_path / "whole", out) == []
 
 
+@pytest.mark.parametrize("how", ["changed", "gone", "as it was"])
+def test_a_case_file_that_changes_is_told(
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = case_of(BLOCK, tmp_path).path
+    path.write_text("a block")
+    execute(case_of(BLOCK, tmp_path), tmp_path / "whole")
+    out = broken(BLOCK, tmp_path, 7)
+    if how == "changed":
+        path.write_text("another block")
+    elif how == "gone":
+        path.unlink()
+    capsys.readouterr()
+    assert resumed(out) == 0
+    told = capsys.readouterr().err
+    note = f"{path} {'has changed' if how == 'changed' else 'is gone'} since the run began"
+    assert (note in told) == (how != "as it was")
+    assert ("with the case that it began with" in told) == (how != "as it was")
+    assert differences(tmp_path / "whole", out) == []
+
+
 def test_files_that_were_deleted_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,11 @@ def file_digests(case: Case) -> dict[str, str]:
     return {name: _digest(case.path.parent / name) for name in names}
 
 
+def input_digests(case: Case) -> dict[str, str]:
+    """The same with the case file itself."""
+    return {case.path.name: _digest(case.path), **file_digests(case)}
+
+
 def _named_files(data: Any) -> Iterator[str]:
     if isinstance(data, Mapping):
         for key, value in data.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from fecontact.case.identity import file_digests
+from fecontact.case.identity import input_digests
 from fecontact.output import FolderWriter
 from fecontact.output.checkpoint import Keep
 
@@ -32,7 +32,7 @@ def writer_of(
     """
     output, keep = case.spec.output, None
     if checkpoints:
-        files = file_digests(case) if resumed is None else dict(resumed.files)
+        files = input_digests(case) if resumed is None else dict(resumed.files)
         keep = Keep(output.checkpoint_every, output.checkpoint_minutes, files)
     return FolderWriter(
         folder,

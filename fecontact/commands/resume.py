@@ -80,7 +80,7 @@ def _case(folder: Path, checkpoint: Checkpoint, other_version: bool) -> Case:
     """The case of a checkpoint; what is not as it was is told, or refused."""
     from fecontact import __version__
     from fecontact.case import Case
-    from fecontact.case.identity import file_digests
+    from fecontact.case.identity import input_digests
     from fecontact.case.reading import check
     from fecontact.errors import InputError
 
@@ -100,12 +100,13 @@ def _case(folder: Path, checkpoint: Checkpoint, other_version: bool) -> Case:
     path = Path(checkpoint.case_folder or folder) / name
     data = dict(checkpoint.case)
     case = Case(path, data, check(data, path))
-    now = file_digests(case)
-    for file in sorted(name for name in now if now[name] != checkpoint.files.get(name)):
+    now = input_digests(case)
+    for file in sorted(f for f in now if now[f] != checkpoint.files.get(f)):
         how = "is gone" if now[file] == "missing" else "has changed"
+        what = "case" if file == name else "mesh"
         print(
-            f"Note: {path.parent / file} {how} since the run began; it goes on with the mesh that "
-            "it began with",
+            f"Note: {path.parent / file} {how} since the run began; it goes on with the {what} "
+            "that it began with",
             file=sys.stderr,
         )
     return case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from fecontact.case import build
 from fecontact.certificate import Certifier, SavedStep, Verdict, law_figures, limits, saved_step
 from fecontact.cli import main
 from fecontact.errors import InputError
+from fecontact.output.digests import summary_digest
 from fecontact.simulation import Simulation
 from fecontact.verification import verify
 from tests.small_cases import CASES, block, shipped_cases, small_case
@@ -398,8 +400,6 @@ def test_a_run_passes_from_its_files(
     for figure in ("equilibrium", "complementarity", "cone", "sliding", "penetration", "energy"):
         assert figure in said
     assert ("not covered" in said) == (name in FAULTS)
-    import json
-
     kept = json.loads((runs / name / "summary.json").read_text())["certificate"]
     assert kept["verdict"] == "pass"
     assert main(["verify", "--json", str(runs / name)]) == 0
@@ -444,19 +444,40 @@ def _vtu(field: str) -> Callable[[Path], None]:
     return spoil
 
 
-def _csv(column: str) -> Callable[[Path], None]:
+def _csv(column: str, file: str = "contact.csv") -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
-        path = folder / "contact.csv"
-        with path.open(newline="") as file:
-            rows = list(csv.DictReader(file))
+        path = folder / file
+        with path.open(newline="") as text:
+            rows = list(csv.DictReader(text))
         worst = max(rows, key=lambda row: abs(float(row[column])))
         worst[column] = repr(1.01 * float(worst[column]))
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
+        with path.open("w", newline="") as text:
+            writer = csv.DictWriter(text, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
 
     return spoil
+
+
+def _summary(*keys: Any) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        path = folder / "summary.json"
+        told = json.loads(path.read_text(encoding="utf-8"))
+        part = told
+        for key in keys[:-1]:
+            part = part[key] if key != "*" else next(iter(part.values()))
+        part[keys[-1]] *= 1.01
+        path.write_text(json.dumps(told), encoding="utf-8")
+
+    return spoil
+
+
+def _without_digests(folder: Path) -> None:
+    """As somebody leaves it who knows of them."""
+    path = folder / "summary.json"
+    told = json.loads(path.read_text(encoding="utf-8"))
+    told.pop("digests")
+    path.write_text(json.dumps(told | {"digest": summary_digest(told)}), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -471,8 +492,15 @@ def _csv(column: str) -> Callable[[Path], None]:
         _hdf5("ux"),
         _vtu("displacement"),
         _vtu("contact_force"),
+        _vtu("contact_RN"),
+        _hdf5("RN_equivalent"),
         _csv("RN"),
         _csv("uy"),
+        _csv("RT_equivalent"),
+        _csv("gap"),
+        _csv("x"),
+        _summary("contacts", "*", "RN_equivalent"),
+        _summary("supports", "*", 0),
     ],
 )
 @pytest.mark.parametrize("name", ["sliding_block", *FAULTS])
@@ -486,8 +514,66 @@ def test_results_edited_by_hand_fail(
     folder = tmp_path / "run"
     shutil.copytree(runs / name, folder)
     spoil(folder)
+    _without_digests(folder)
     assert main(["verify", str(folder)]) == 3
     assert "FAIL" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("spoil", "place"),
+    [
+        (_csv("RN_iron", "history.csv"), "history.csv"),
+        (_csv("energy_friction", "history.csv"), "history.csv"),
+        (_vtu("von_mises"), "fields_0020.vtu"),
+        (_vtu("strain"), "fields_0020.vtu"),
+        (_hdf5("uT"), "contacts.h5"),
+        (_summary("worst_residual"), "summary.json"),
+        (_summary("case", "time", "end"), "summary.json"),
+    ],
+)
+def test_what_does_not_follow_from_saved_steps_is_guarded_too(
+    runs: Path,
+    tmp_path: Path,
+    spoil: Callable[[Path], None],
+    place: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Rows of the history between saved steps, fields made from displacements, the summary."""
+    folder = tmp_path / "run"
+    shutil.copytree(runs / "ironing", folder)
+    spoil(folder)
+    assert main(["verify", str(folder)]) == 3
+    assert f"{place}, changed since the run ended" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_read_is_told(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    table = (runs / "sliding_block" / "contact.csv").read_text().splitlines()
+    for lines in (
+        [table[0], "x" + table[1], *table[2:]],
+        [table[0].replace("RN", "R"), *table[1:]],
+        [*table, table[-1]],
+        table[:-1],
+        [],
+    ):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(runs / "sliding_block", folder)
+        (folder / "contact.csv").write_text("\n".join(lines))
+        assert main(["verify", str(folder)]) == 2
+        assert "contact.csv" in capsys.readouterr().err
+
+
+def test_fields_that_were_removed_are_told(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They take room, and are not needed to verify a run."""
+    folder = tmp_path / "run"
+    shutil.copytree(runs / "sliding_block", folder)
+    (folder / "fields_0001.vtu").unlink()
+    assert main(["verify", str(folder)]) == 0
+    assert "not covered: fields_0001.vtu: it is not there any more" in capsys.readouterr().out
 
 
 def test_a_folder_that_cannot_be_read_is_told(runs: Path, tmp_path: Path) -> None:

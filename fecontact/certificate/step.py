@@ -16,7 +16,7 @@ from fecontact.certificate.laws import law_figures
 from fecontact.certificate.motion import Written, rounding_of, written
 from fecontact.certificate.saved import SavedStep
 from fecontact.certificate.verdict import BALANCE, Certificate
-from fecontact.contact import Interface, LocalContacts
+from fecontact.contact import ContactState, Interface, LocalContacts
 from fecontact.contact.pair_interface import PairInterface
 from fecontact.model import Model
 from fecontact.schemes import Scheme
@@ -122,6 +122,19 @@ class Certifier:
             non_unique=step.non_unique,
             uncovered=uncovered,
         )
+
+    def states(self, step: SavedStep) -> dict[str, ContactState]:
+        """Contacts at the end of a step, made again from displacements and reactions by name."""
+        equations = written(self.model, self.scheme, step)
+        if equations is None:
+            return {}
+        q = step.q.reshape(self.model.mesh.nodes.shape)
+        found = {}
+        for one in self._find(step, equations):
+            u = (one.local.H.T @ step.v - one.local.drift).reshape(one.R.shape)
+            name, t = one.interface.name, step.t
+            found[name] = one.interface.state(one.local, one.R, u, one.friction, q, t)
+        return found
 
     # contacts, found again
 

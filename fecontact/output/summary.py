@@ -16,6 +16,7 @@ import numpy as np
 from fecontact.certificate import Verdict
 from fecontact.contact import Status
 from fecontact.output.atomic import replacing
+from fecontact.output.digests import summary_digest
 from fecontact.output.failure import worst_contacts
 from fecontact.output.tables import per_thickness
 from fecontact.recovery import strain_at_points
@@ -217,8 +218,10 @@ def certificate_summary(verdict: Verdict) -> dict[str, Any]:
 
 
 def write_summary(path: Path, summary: Mapping[str, Any]) -> Path:
-    """Write a summary as JSON."""
+    """Write a summary as JSON, with a digest of itself."""
+    told = plain(summary)
+    told["digest"] = summary_digest(told)
     with replacing(path) as part:
-        text = json.dumps(plain(summary), indent=2, allow_nan=False, ensure_ascii=False)
+        text = json.dumps(told, indent=2, allow_nan=False, ensure_ascii=False)
         part.write_text(text + "\n", encoding="utf-8")
     return path

@@ -22,6 +22,7 @@ from fecontact.output.checkpoint import (
     remove_kept,
 )
 from fecontact.output.contact_steps import ContactStepsWriter
+from fecontact.output.digests import digests_of
 from fecontact.output.earlier import forget_later, remove_earlier
 from fecontact.output.failure import write_failure
 from fecontact.output.figures import write_figures
@@ -182,6 +183,7 @@ class FolderWriter:
             self.verdict = self._states.verdict()
             result.refuted = self.verdict.refutation
             summary["certificate"] = certificate_summary(self.verdict)
+        summary["digests"] = digests_of(_flat(self.paths))
         if self.resumed is not None:
             summary["wall_time"]["since_step"] = self.resumed.number
         self.paths["summary"] = write_summary(path, summary)

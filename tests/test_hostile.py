@@ -319,6 +319,21 @@ def test_doubts_are_printed_and_can_be_silenced(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("load", "steps", "code"),
+    [("1e8 / (0.5 - t)", 3, 0), ("1e8 / (0.5 - t)", 4, 3), ("1e8 * sqrt(0.9 - t)", 4, 3)],
+)
+def test_doubts_never_stop_a_run(load: str, steps: int, code: int, tmp_path: Path) -> None:
+    """They look at times that a run may never come to, or comes to with results worth keeping."""
+    settings = [f'loads.left.value="{load}"', f"time.steps={steps}"]
+    settings += ["output.figures=false", "output.report=false"]
+    case, out = str(CASES / "sliding_block.toml"), tmp_path / "out"
+    given = [word for setting in settings for word in ("--set", setting)]
+    assert main(["run", case, "--out", str(out), *given]) == code
+    kept = (out / "history.csv").read_text().splitlines()
+    assert len(kept) - 1 == {("1e8 / (0.5 - t)", 4): 1}.get((load, steps), 3)
+
+
 @pytest.mark.parametrize("name", [path.stem for path in sorted(CASES.glob("*.toml"))])
 def test_no_shipped_case_is_doubted(name: str, gmsh: Any) -> None:
     case = read_case(CASES / f"{name}.toml")

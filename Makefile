@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.docs_installed
 
-.PHONY: install run test test-all coverage lint docs bench clean
+.PHONY: install run test test-all coverage mutants lint docs bench clean
 
 install: $(STAMP)
 
@@ -33,7 +33,14 @@ coverage: install
 	@-$(BIN)/python -m coverage combine -q  # but for what killed processes left
 	@rm -f results/coverage/data.*
 	@$(BIN)/python -m coverage html -q
+	@$(BIN)/python -m coverage json -q -o results/coverage/table.json
+	@$(BIN)/python docs/make_testing.py
 	@$(BIN)/python -m coverage report | tee results/coverage/table.txt
+
+# small faults put into the package, to see whether tests notice; takes long
+mutants: install
+	$(BIN)/python -m tests.mutants
+	@$(BIN)/python docs/make_testing.py
 
 lint: install
 	$(BIN)/ruff check .

@@ -3,6 +3,8 @@
     python -m tests.mutants                          # a sample of every module listed below
     python -m tests.mutants --sample 0 --only newton # all mutants of that module
 
+What came out is kept in results/mutants.json, from which docs/make_testing.py writes its table.
+
 One fault at a time (an operator, a comparison, a constant, a sign) is put into a copy of the
 package in a temporary folder, and the tests of that module run until one fails. Mutants that no
 test notices are printed with their place. Kernels run in Python (see `tests.interpreted`), so that
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import json
 import os
 import shutil
 import signal
@@ -24,8 +27,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
+KEPT = ROOT / "results" / "mutants.json"
+"""What the last campaign found."""
 TARGETS: dict[str, tuple[str, ...]] = {
     "solvers/local2d.py": ("solvers_local", "solvers_nsgs"),
     "solvers/local3d.py": ("solvers_local",),
@@ -201,10 +207,21 @@ def _preload() -> None:
     _ = h5py, meshio, numba, pydantic, pytest, scipy
 
 
+def _kept(sample: int, seed: int) -> dict[str, Any]:
+    """What is kept of other modules in a sample of the same size and seed."""
+    kept: dict[str, Any] = {"sample": sample, "seed": seed, "modules": {}}
+    if KEPT.is_file():
+        before = json.loads(KEPT.read_text(encoding="utf-8"))
+        if (before["sample"], before["seed"]) == (sample, seed):
+            kept["modules"] = before["modules"]
+    return kept
+
+
 def campaign(modules: list[str], sample: int, seed: int) -> int:
     """Try mutants of modules and print what becomes of them; returns how many survive."""
     survivors: list[Mutant] = []
     tried = 0
+    kept = _kept(sample, seed)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         _copied(folder)
@@ -232,6 +249,17 @@ def campaign(modules: list[str], sample: int, seed: int) -> int:
             print(f"{module}: {killed} of {len(found)} noticed ({base:.1f} s of tests)", flush=True)
             survivors += left
             tried += len(found)
+            lines = sound.splitlines()
+            kept["modules"][module] = {
+                "tried": len(found),
+                "noticed": killed,
+                "survivors": [
+                    {"line": m.line, "text": lines[m.line - 1].strip(), "change": m.change}
+                    for m in left
+                ],
+            }
+            KEPT.parent.mkdir(exist_ok=True)
+            KEPT.write_text(json.dumps(kept, indent=2, ensure_ascii=False), encoding="utf-8")
     print(f"{tried - len(survivors)} of {tried} mutants noticed, {len(survivors)} survive")
     return len(survivors)
 
@@ -240,12 +268,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sample", type=int, default=15, help="mutants of each module; 0 for all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--only", default="", help="part of the names of the modules to take")
+    parser.add_argument(
+        "--only", default="", help="parts of the names of the modules to take, by commas"
+    )
     given = parser.parse_args()
     os.environ.update(FECONTACT_INTERPRETED="1", OMP_NUM_THREADS="1")
     sys.dont_write_bytecode = True
     _preload()
-    campaign([m for m in TARGETS if given.only in m], given.sample, given.seed)
+    parts = given.only.split(",")
+    campaign([m for m in TARGETS if any(p in m for p in parts)], given.sample, given.seed)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -179,3 +180,42 @@ def test_reference_has_every_public_name() -> None:
     # what is not named comes under "rest"
     assert set(left_out.group(1).split()) == named
     assert named <= set(fecontact._WHERE)
+
+
+def test_page_on_testing_is_written_from_what_campaigns_leave() -> None:
+    found = script("make_testing")
+    page = found.PAGE.read_text(encoding="utf-8")
+    for name in ("coverage", "mutants"):
+        assert all(marker in page for marker in found.markers(name))
+    covered = {"covered_lines": 6, "covered_branches": 3, "num_statements": 8, "num_branches": 4}
+    kernels = {"covered_lines": 0, "covered_branches": 0, "num_statements": 8, "num_branches": 0}
+    files = {"fecontact/contact/laws.py": covered, "fecontact/solvers/fronts.py": kernels}
+    files |= {f"fecontact/{part}/x.py": covered for part in ("solvers", "schemes", "certificate")}
+    table = found.coverage_table({"files": {k: {"summary": v} for k, v in files.items()}})
+    assert "| all of the package | 64.3 % |" in table
+    assert "| `contact` | 75.0 % |" in table
+    assert "| `solvers`, without them | 75.0 % |" in table
+    known, new = (
+        {"line": 3, "text": "a | b", "change": "x"},
+        {"line": 5, "text": "c", "change": "y"},
+    )
+    lines = found.mutants_tables(
+        {"modules": {"m.py": {"tried": 9, "noticed": 7, "survivors": [known, new]}}},
+        [{"module": "m.py", "text": "a | b", "change": "x", "kind": "idle", "why": "not used"}],
+    )
+    assert "| `m.py` | 9 | 7 |" in lines
+    assert "- 1 change what is not used or cannot differ" in lines
+    assert "- 1 were not looked at yet" in lines
+    assert "| `m.py:3` | `a \\| b` | x | not used |" in lines
+    begin, end = found.markers("mutants")
+    assert found.replaced(f"a\n{begin}\nold\n{end}\nb\n", "mutants", ["new"]) == (
+        f"a\n{begin}\n\nnew\n\n{end}\nb\n"
+    )
+
+
+def test_survivors_that_were_looked_at_are_of_a_known_kind() -> None:
+    found = script("make_testing")
+    for one in tomllib.loads(found.LOOKED_AT.read_text(encoding="utf-8"))["survivor"]:
+        assert one["kind"] in found.KINDS
+        text = (ROOT / "fecontact" / one["module"]).read_text(encoding="utf-8")
+        assert one["text"] in {line.strip() for line in text.splitlines()}, one["text"]

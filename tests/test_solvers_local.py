@@ -124,6 +124,13 @@ def test_three_dimensions_satisfy_the_law_for_any_mu(mu):
     assert kinds["stick"] > 0 or mu < 0.5
 
 
+def test_a_block_that_is_no_compliance_gets_no_impulse():
+    """Not positive definite: pushing along the bound would close the contact further."""
+    w = np.array([[0.05, 0.7, -0.5], [0.7, -0.4, -0.2], [-0.5, -0.2, 0.6]])
+    blocks = w[None]
+    assert coulomb_3d(blocks, prepare_3d(blocks), 0, -1.3, -0.75, 1.7, 0.11) == (0.0, 0.0, 0.0)
+
+
 def test_three_dimensions_reduce_to_two_in_a_plane():
     w2 = np.array([[2.0, 0.5], [0.5, 1.0]])
     angle = 0.7

@@ -44,9 +44,8 @@ class Finding:
     difference: str
     command: str
 
-    @property
-    def row(self) -> str:
-        """Its line of the table; the name leads to its section."""
+    def row(self, number: int) -> str:
+        """Its line of the table; the name leads to its section, the number to the command."""
         anchor = "".join(c for c in self.benchmark.lower() if c.isalnum() or c in " -")
         cells = [
             f"[{self.benchmark}](#{anchor.replace(' ', '-')})",
@@ -55,7 +54,7 @@ class Finding:
             self.expected,
             self.found,
             self.difference,
-            f"`{self.command}`",
+            str(number),
         ]
         return "| " + " | ".join(cells) + " |"
 
@@ -289,8 +288,13 @@ def glance() -> list[str]:
         *moving_findings(),
         *flowing_findings(),
     ]
+    commands = list(dict.fromkeys(finding.command for finding in found))
     return [
         "| benchmark | reference | quantity | expected | ours | difference | command |",
         "|---|---|---|---|---|---|---|",
-        *(finding.row for finding in found),
+        *(finding.row(commands.index(finding.command) + 1) for finding in found),
+        "",
+        "The commands by number:",
+        "",
+        *(f"{number}. `{command}`" for number, command in enumerate(commands, 1)),
     ]
